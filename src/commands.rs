@@ -1,0 +1,92 @@
+//! The commands, a file each, and how they end.
+
+mod check;
+mod healthcheck;
+mod links;
+mod serve;
+
+use std::{
+    io::{self, Write},
+    process::ExitCode,
+};
+
+use anyhow::Context;
+
+use crate::{
+    config::{Command, LinkArgs, SiteArgs, certificate_file},
+    links::{HttpSource, Source, SourceAddress, file_source},
+    site::{Site, prepare::Warning},
+};
+
+/// Why a command did not succeed. Its text is one line for standard error.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// The configuration cannot work; judged before any port is bound.
+    #[error("{0}")]
+    Usage(String),
+    /// It did not work.
+    #[error("{0:#}")]
+    Runtime(#[from] anyhow::Error),
+}
+
+impl Failure {
+    /// 2 for bad usage or configuration, 1 for the rest.
+    pub fn exit_code(&self) -> ExitCode {
+        match self {
+            Self::Usage(_) => ExitCode::from(2),
+            Self::Runtime(_) => ExitCode::FAILURE,
+        }
+    }
+}
+
+impl Command {
+    /// Does it.
+    pub fn run(&self) -> Result<(), Failure> {
+        match self {
+            Self::Serve(args) => serve::serve(args),
+            Self::Check(args) => check::check(args),
+            Self::Healthcheck(args) => healthcheck::healthcheck(args),
+            Self::Links(args) => links::links(args),
+        }
+    }
+}
+
+/// The site that the flags ask for, and what is odd about it.
+fn site(args: &SiteArgs) -> Result<(Site, Vec<Warning>), Failure> {
+    match &args.dir {
+        None => Ok((Site::embedded(), Vec::new())),
+        Some(dir) => Site::from_folder(dir).map_err(|error| Failure::Usage(format!("--dir (HOMEBODY_DIR): {error}"))),
+    }
+}
+
+/// The source that the flags ask for.
+fn source(args: &LinkArgs) -> Result<Option<Box<dyn Source>>, Failure> {
+    Ok(match &args.redirects_url {
+        None => None,
+        Some(SourceAddress::File(path)) => Some(Box::new(file_source(path.clone()))),
+        Some(SourceAddress::Web(url)) => {
+            let roots = certificate_file();
+            let source = HttpSource::new(url.clone(), roots.as_deref()).map_err(|error| {
+                let file = roots.unwrap_or_default();
+                Failure::Usage(format!("SSL_CERT_FILE: {}: cannot be used: {error}", file.display()))
+            })?;
+            Some(Box::new(source))
+        }
+    })
+}
+
+/// Writes what a command found to standard output.
+fn print(text: &str) -> Result<(), Failure> {
+    let written = io::stdout().write_all(text.as_bytes()).and_then(|()| io::stdout().flush());
+    match written {
+        // Whoever read it has seen enough: `homebody links | head -1`.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        written => Ok(written.context("writing to standard output")?),
+    }
+}
+
+/// A runtime for a command that asks something and ends.
+fn small_runtime() -> Result<tokio::runtime::Runtime, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    Ok(runtime.context("starting the runtime")?)
+}

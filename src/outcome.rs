@@ -1,0 +1,40 @@
+//! What happened to a request: the one word that counters, histogram and log line are made from.
+
+use std::fmt;
+
+/// The outcomes of a request, in the order of the ladder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Outcome {
+    /// The method is not served: 405, or 204 for OPTIONS.
+    Method,
+    /// A representation was sent.
+    Asset,
+    /// The client has the representation already: 304.
+    NotModified,
+    /// The path is another name of one of the site's own: 308.
+    CanonicalRedirect,
+    /// A short link led elsewhere.
+    ShortLink,
+    /// Neither the site nor the links know the path: 404.
+    NotFound,
+}
+
+impl Outcome {
+    /// The word for it in logs.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Method => "method",
+            Self::Asset => "asset",
+            Self::NotModified => "not_modified",
+            Self::CanonicalRedirect => "canonical_redirect",
+            Self::ShortLink => "short_link",
+            Self::NotFound => "not_found",
+        }
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}

@@ -1,0 +1,143 @@
+//! The public listener: one fallback handler that walks down the ladder.
+//!
+//! axum's path router is not used: it would match before decoding, and answer what the site's own table must answer.
+
+use std::{borrow::Cow, sync::Arc, time::Instant};
+
+use axum::{
+    Router,
+    body::Body,
+    extract::{Request, State},
+    http::{HeaderValue, Method, StatusCode, Uri, header, request::Parts},
+    response::Response,
+};
+use percent_encoding::percent_decode_str;
+
+use crate::{
+    links::{LinkOptions, Links, Source},
+    metrics::Metrics,
+    outcome::Outcome,
+    site::{Resolved, Site},
+    telemetry,
+};
+
+/// All that answers are made from.
+#[derive(Debug)]
+pub struct App {
+    /// The pages.
+    pub site: Arc<Site>,
+    /// The short links.
+    pub links: Links,
+    /// What is counted.
+    pub metrics: Metrics,
+    /// Whether each request gets a line in the log.
+    pub request_log: bool,
+}
+
+/// How an [`App`] differs from the plain one.
+pub struct AppOptions {
+    /// Where short links come from besides the site's own.
+    pub source: Option<Box<dyn Source>>,
+    /// For links that name no status.
+    pub redirect_status: StatusCode,
+    /// Whether each request gets a line in the log.
+    pub request_log: bool,
+}
+
+impl Default for AppOptions {
+    fn default() -> Self {
+        Self { source: None, redirect_status: StatusCode::FOUND, request_log: false }
+    }
+}
+
+impl App {
+    /// Puts the parts together. The source is not asked yet: see [`Links::load`].
+    pub fn new(site: Site, options: AppOptions) -> Arc<Self> {
+        let site = Arc::new(site);
+        let shadowing = Arc::clone(&site);
+        let links = Links::new(LinkOptions {
+            floor: site.redirects().to_owned(),
+            source: options.source,
+            default_status: options.redirect_status,
+            is_shadowed: Box::new(move |path| shadowing.resolve(path).is_some()),
+        });
+        let metrics = Metrics::new();
+        metrics.watch_links(&links);
+        metrics.watch_site(&site);
+        Arc::new(Self { site, links, metrics, request_log: options.request_log })
+    }
+}
+
+/// The router of the public listener.
+pub fn public(app: Arc<App>) -> Router {
+    Router::new().fallback(answer).with_state(app)
+}
+
+/// Answers a request, and records what happened to it.
+async fn answer(State(app): State<Arc<App>>, request: Request) -> Response {
+    let started = Instant::now();
+    app.metrics.count_request();
+    // The body is dropped unread: nothing here takes one.
+    let (request, _) = request.into_parts();
+    let (outcome, response) = ladder(&app, &request).await;
+    let elapsed = started.elapsed();
+    app.metrics.count_response(response.status(), elapsed);
+    if app.request_log {
+        telemetry::log_request(&request, outcome, &response, elapsed);
+    }
+    response
+}
+
+/// The four steps; the first that has an answer gives it.
+async fn ladder(app: &App, request: &Parts) -> (Outcome, Response) {
+    if let Some(refusal) = refuse_method(&request.method) {
+        return (Outcome::Method, refusal);
+    }
+    let Some(path) = decode(&request.uri) else {
+        return (Outcome::NotFound, not_found(app, request));
+    };
+    if let Some(answer) = from_site(app, &path, request) {
+        return answer;
+    }
+    if let Some(link) = app.links.lookup(&path).await {
+        return (Outcome::ShortLink, link.follow());
+    }
+    (Outcome::NotFound, not_found(app, request))
+}
+
+/// Everything here is for reading (RFC 9110, sections 9.3.1, 9.3.2 and 9.3.7).
+fn refuse_method(method: &Method) -> Option<Response> {
+    let status = match *method {
+        Method::GET | Method::HEAD => return None,
+        Method::OPTIONS => StatusCode::NO_CONTENT,
+        _ => StatusCode::METHOD_NOT_ALLOWED,
+    };
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = status;
+    response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("GET, HEAD, OPTIONS"));
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    Some(response)
+}
+
+/// The path, decoded once; `None` if it is not UTF-8 then, so that nothing can have that name.
+fn decode(uri: &Uri) -> Option<Cow<'_, str>> {
+    percent_decode_str(uri.path()).decode_utf8().ok()
+}
+
+fn from_site(app: &App, path: &str, request: &Parts) -> Option<(Outcome, Response)> {
+    Some(match app.site.resolve(path)? {
+        Resolved::Resource(resource) => resource.respond(&request.headers),
+        Resolved::Canonical(redirect) => (Outcome::CanonicalRedirect, redirect.respond(request.uri.query())),
+    })
+}
+
+fn not_found(app: &App, request: &Parts) -> Response {
+    if let Some(page) = app.site.not_found_page() {
+        return page.respond_not_found(&request.headers);
+    }
+    let mut response = Response::new(Body::from("404 Not Found\n"));
+    *response.status_mut() = StatusCode::NOT_FOUND;
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    response
+}

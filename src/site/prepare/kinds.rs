@@ -1,0 +1,127 @@
+//! What kind of file an extension names: its content type, and whether compressing it can pay.
+//!
+//! An own table, because the usual crates are stale where it hurts (`.mjs`, `.woff2`, `.otf`) and know no charsets.
+
+/// The kind of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Kind {
+    /// The value of Content-Type; text that needs one has its charset.
+    pub content_type: &'static str,
+    /// Whether the format leaves something to compress.
+    pub compressible: bool,
+}
+
+/// What is served for an extension that nobody knows: bytes, to be saved and not to be guessed at.
+pub const UNKNOWN: Kind = packed("application/octet-stream");
+
+const fn text(content_type: &'static str) -> Kind {
+    Kind { content_type, compressible: true }
+}
+
+const fn packed(content_type: &'static str) -> Kind {
+    Kind { content_type, compressible: false }
+}
+
+/// The kind of a file by its name; `None` if the extension is unknown.
+///
+/// A file without an extension has no type to be wrong about: it is [`UNKNOWN`], and known to be.
+pub fn of(file: &str) -> Option<Kind> {
+    let name = file.rsplit('/').next().unwrap_or(file);
+    if file == ".well-known/apple-app-site-association" {
+        return Some(text("application/json"));
+    }
+    let Some((_, extension)) = name.rsplit_once('.') else { return Some(UNKNOWN) };
+    Some(match extension.to_ascii_lowercase().as_str() {
+        "html" | "htm" => text("text/html; charset=utf-8"),
+        "xhtml" => text("application/xhtml+xml; charset=utf-8"),
+        "css" => text("text/css; charset=utf-8"),
+        // RFC 9239, section 6: one type for all scripts and modules.
+        "js" | "mjs" | "cjs" => text("text/javascript; charset=utf-8"),
+        "txt" | "text" | "asc" => text("text/plain; charset=utf-8"),
+        "md" | "markdown" => text("text/markdown; charset=utf-8"),
+        "csv" => text("text/csv; charset=utf-8"),
+        "vcf" => text("text/vcard; charset=utf-8"),
+        "vtt" => text("text/vtt; charset=utf-8"),
+        "ics" => text("text/calendar; charset=utf-8"),
+        "xml" | "xsl" | "xslt" => text("application/xml; charset=utf-8"),
+        "atom" => text("application/atom+xml; charset=utf-8"),
+        "rss" => text("application/rss+xml; charset=utf-8"),
+        // RFC 8259, section 11: JSON has no charset parameter.
+        "json" | "map" => text("application/json"),
+        "jsonld" => text("application/ld+json"),
+        "geojson" => text("application/geo+json"),
+        "webmanifest" => text("application/manifest+json"),
+        "yaml" | "yml" => text("application/yaml"),
+        "toml" => text("application/toml"),
+        // Exactly this, or browsers refuse to compile while the bytes arrive.
+        "wasm" => text("application/wasm"),
+        "svg" => text("image/svg+xml"),
+        "ico" => text("image/x-icon"),
+        "bmp" => text("image/bmp"),
+        "png" => packed("image/png"),
+        "apng" => packed("image/apng"),
+        "jpg" | "jpeg" => packed("image/jpeg"),
+        "gif" => packed("image/gif"),
+        "webp" => packed("image/webp"),
+        "avif" => packed("image/avif"),
+        "jxl" => packed("image/jxl"),
+        "tif" | "tiff" => packed("image/tiff"),
+        "ttf" => text("font/ttf"),
+        "otf" => text("font/otf"),
+        "woff" => packed("font/woff"),
+        "woff2" => packed("font/woff2"),
+        "mp4" | "m4v" => packed("video/mp4"),
+        "webm" => packed("video/webm"),
+        "mov" => packed("video/quicktime"),
+        "mp3" => packed("audio/mpeg"),
+        "m4a" => packed("audio/mp4"),
+        "ogg" | "oga" | "opus" => packed("audio/ogg"),
+        "ogv" => packed("video/ogg"),
+        "flac" => packed("audio/flac"),
+        "wav" => text("audio/wav"),
+        "pdf" => packed("application/pdf"),
+        "epub" => packed("application/epub+zip"),
+        "zip" => packed("application/zip"),
+        "gz" | "tgz" => packed("application/gzip"),
+        "br" => packed("application/x-brotli"),
+        "zst" => packed("application/zstd"),
+        "xz" => packed("application/x-xz"),
+        "bz2" => packed("application/x-bzip2"),
+        "7z" => packed("application/x-7z-compressed"),
+        "tar" => text("application/x-tar"),
+        "bin" => UNKNOWN,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn extensions_are_known_in_any_case() {
+        assert_eq!(of("a/PHOTO.JPG"), Some(packed("image/jpeg")));
+        assert_eq!(of("feed.atom").map(|kind| kind.content_type), Some("application/atom+xml; charset=utf-8"));
+    }
+
+    #[test]
+    fn unknown_extensions_are_told_from_missing_ones() {
+        assert_eq!(of("notes.xyzzy"), None);
+        assert_eq!(of("CNAME"), Some(UNKNOWN));
+        assert_eq!(of("v1.2/CNAME"), Some(UNKNOWN), "a dot in a folder is no extension");
+    }
+
+    #[test]
+    fn types_that_browsers_are_strict_about_are_exact() {
+        for (file, content_type, why) in [
+            ("a.mjs", "text/javascript; charset=utf-8", "modules are refused under another type"),
+            ("a.wasm", "application/wasm", "streaming compilation is refused with a parameter"),
+            ("a.json", "application/json", "JSON has no charset parameter"),
+            ("a.woff2", "font/woff2", "the registered type"),
+            ("a.svg", "image/svg+xml", "a picture under another type is not shown"),
+            ("a.webmanifest", "application/manifest+json", "the registered type"),
+        ] {
+            assert_eq!(of(file).map(|kind| kind.content_type), Some(content_type), "{file}: {why}");
+        }
+    }
+}

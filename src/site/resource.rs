@@ -1,0 +1,124 @@
+//! A resource with its representations, ready to be sent.
+
+use axum::{
+    body::{Body, Bytes},
+    http::{HeaderMap, HeaderValue, StatusCode, header},
+    response::Response,
+};
+
+use super::{
+    conditional,
+    negotiate::AcceptEncoding,
+    prepare::{self, caching::Caching, encoding::Encoding},
+};
+use crate::outcome::Outcome;
+
+/// One path of the site, with its representations (RFC 9110, section 3.1).
+#[derive(Debug)]
+pub struct Resource {
+    /// Smallest first, which is the order of preference among equally wanted ones.
+    representations: Box<[Representation]>,
+    /// The place of the identity, for those who accept nothing that is offered: a page they can read beats a 406.
+    identity: usize,
+}
+
+/// The bytes of a resource in one encoding, with the header fields they are sent with.
+#[derive(Debug)]
+struct Representation {
+    encoding: Encoding,
+    /// A strong validator of its own for each encoding (RFC 9110, section 8.8.3.3).
+    etag: HeaderValue,
+    /// The fields of a 200, complete but for those of the connection.
+    headers: HeaderMap,
+    /// The fields of a 304: those that a cache may have to update (RFC 9110, section 15.4.5).
+    not_modified: HeaderMap,
+    body: Bytes,
+}
+
+impl Resource {
+    pub(super) fn new(prepared: prepare::Resource) -> Self {
+        let prepare::Resource { content_type, caching, representations, .. } = prepared;
+        let varies = representations.len() > 1;
+        let mut representations: Vec<Representation> = representations
+            .into_iter()
+            .map(|representation| Representation::new(representation, content_type, caching, varies))
+            .collect();
+        representations.sort_by_key(|representation| representation.body.len());
+        let identity = representations.iter().position(|representation| representation.encoding == Encoding::Identity);
+        let identity = identity.expect("every prepared resource has its identity");
+        Self { representations: representations.into(), identity }
+    }
+
+    /// The page for paths that do not exist. It has no validator, since it is no representation of the path that was
+    /// asked for, and is never kept, since the path may become a page or a link soon.
+    pub(super) fn not_found_page(prepared: prepare::Resource) -> Self {
+        let mut page = Self::new(prepare::Resource { caching: Caching::Revalidate, ..prepared });
+        for representation in &mut page.representations {
+            representation.headers.remove(header::ETAG);
+        }
+        page
+    }
+
+    /// Answers GET or HEAD: 200, or 304 if the client has what it would get. (The body of an answer to HEAD is left out
+    /// further down, where its length is known.)
+    pub fn respond(&self, request: &HeaderMap) -> (Outcome, Response) {
+        let selected = self.select(request);
+        if conditional::none_match_names(request, &selected.etag) {
+            let headers = selected.not_modified.clone();
+            return (Outcome::NotModified, response(StatusCode::NOT_MODIFIED, headers, Body::empty()));
+        }
+        (Outcome::Asset, selected.respond(StatusCode::OK))
+    }
+
+    /// Answers with this page as the body of a 404; preconditions do not apply to it (RFC 9110, section 13.2.1).
+    pub fn respond_not_found(&self, request: &HeaderMap) -> Response {
+        self.select(request).respond(StatusCode::NOT_FOUND)
+    }
+
+    fn select(&self, request: &HeaderMap) -> &Representation {
+        if let [only] = &*self.representations {
+            return only;
+        }
+        let offered = self.representations.iter().map(|representation| representation.encoding);
+        let chosen = AcceptEncoding::of(request).choose(offered);
+        &self.representations[chosen.unwrap_or(self.identity)]
+    }
+}
+
+impl Representation {
+    fn new(prepared: prepare::Representation, content_type: &'static str, caching: Caching, varies: bool) -> Self {
+        let prepare::Representation { encoding, hash, body } = prepared;
+        let body = match body {
+            std::borrow::Cow::Borrowed(bytes) => Bytes::from_static(bytes),
+            std::borrow::Cow::Owned(bytes) => Bytes::from(bytes),
+        };
+        let etag = HeaderValue::try_from(format!("\"{hash}\"")).expect("a hash in hexadecimal is visible ASCII");
+
+        let mut not_modified = HeaderMap::new();
+        not_modified.insert(header::ETAG, etag.clone());
+        not_modified.insert(header::CACHE_CONTROL, HeaderValue::from_static(caching.cache_control()));
+        if varies {
+            not_modified.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
+        }
+
+        let mut headers = HeaderMap::new();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
+        headers.insert(header::CONTENT_LENGTH, HeaderValue::from(body.len()));
+        if encoding != Encoding::Identity {
+            headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static(encoding.token()));
+        }
+        headers.extend(not_modified.clone());
+        Self { encoding, etag, headers, not_modified, body }
+    }
+
+    fn respond(&self, status: StatusCode) -> Response {
+        response(status, self.headers.clone(), Body::from(self.body.clone()))
+    }
+}
+
+fn response(status: StatusCode, headers: HeaderMap, body: Body) -> Response {
+    let mut response = Response::new(body);
+    *response.status_mut() = status;
+    *response.headers_mut() = headers;
+    response
+}
