@@ -80,8 +80,8 @@ pub async fn run(listeners: Listeners, app: Arc<App>, limits: Limits, stop: impl
     let mut admin = tokio::spawn(listeners.admin.serve(admin_router, admin_limits, admin_stopped));
 
     stop.await;
-    tracing::info!(event = "draining", "draining: requests in flight have {:?}", limits.grace);
     readiness.drain();
+    tracing::info!(event = "draining", "draining: requests in flight have {:?}", limits.grace);
     // The senders' going away is the signal. One grace for both: the admin listener answers until the site is done.
     let drained = time::timeout(limits.grace, async {
         drop(stop_public);
