@@ -1,0 +1,58 @@
+//! The right type and the right caching for each kind of file.
+
+use crate::support::TestApp;
+
+#[tokio::test]
+async fn each_file_has_the_type_of_its_extension() {
+    let app = TestApp::builder()
+        .file("a.css", "a{}")
+        .file("a.mjs", "1")
+        .file("a.json", "{}")
+        .file("a.svg", "<svg/>")
+        .file("a.wasm", "")
+        .file("a.woff2", "")
+        .file("feed.atom", "<feed/>")
+        .file("LICENSE", "free")
+        .file("a.xyzzy", "?")
+        .file(".well-known/apple-app-site-association", "{}")
+        .start();
+    for (path, content_type) in [
+        ("/a.css", "text/css; charset=utf-8"),
+        ("/a.mjs", "text/javascript; charset=utf-8"),
+        ("/a.json", "application/json"),
+        ("/a.svg", "image/svg+xml"),
+        ("/a.wasm", "application/wasm"),
+        ("/a.woff2", "font/woff2"),
+        ("/feed.atom", "application/atom+xml; charset=utf-8"),
+        ("/LICENSE", "application/octet-stream"),
+        ("/a.xyzzy", "application/octet-stream"),
+        ("/.well-known/apple-app-site-association", "application/json"),
+    ] {
+        app.get(path).await.assert_header("content-type", content_type);
+    }
+}
+
+#[tokio::test]
+async fn how_long_a_file_is_kept_follows_from_its_name() {
+    let app = TestApp::builder()
+        .file("style.3f9a1c0e.css", "a{}")
+        .file("photo.20241031.jpg", "")
+        .file("robots.txt", "")
+        .file("feed.atom", "")
+        .start();
+    for (path, cache_control) in [
+        ("/", "no-cache"),
+        ("/photo.20241031.jpg", "no-cache"),
+        ("/style.3f9a1c0e.css", "public, max-age=31536000, immutable"),
+        ("/robots.txt", "public, max-age=300"),
+        ("/feed.atom", "public, max-age=300"),
+    ] {
+        app.get(path).await.assert_header("cache-control", cache_control);
+    }
+}
+
+#[tokio::test]
+async fn what_is_missing_is_never_kept_whatever_its_name() {
+    let app = TestApp::builder().start();
+    app.get("/style.3f9a1c0e.css").await.assert_status(404).assert_header("cache-control", "no-cache");
+}
