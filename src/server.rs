@@ -4,6 +4,7 @@
 //! draining.
 
 mod address;
+mod connection;
 mod refuse;
 
 use std::{io, sync::Arc, time::Duration};
@@ -12,12 +13,7 @@ use axum::{
     Router,
     serve::{Listener as Accept, ListenerExt},
 };
-use hyper::server::conn::http1;
-use hyper_util::{
-    rt::{TokioIo, TokioTimer},
-    server::graceful::GracefulShutdown,
-    service::TowerToHyperService,
-};
+use hyper_util::server::graceful::GracefulShutdown;
 use tokio::{
     net::TcpStream,
     sync::{Semaphore, watch},
@@ -25,6 +21,7 @@ use tokio::{
 };
 
 pub use address::{ListenAddress, Listener};
+pub use connection::Timeouts;
 
 use crate::{admin, admin::Readiness, router, router::App};
 use refuse::Refusals;
@@ -34,8 +31,8 @@ use refuse::Refusals;
 pub struct Limits {
     /// Connections at one time. Above it a connection is answered 503 at once.
     pub max_connections: usize,
-    /// How long a client may take over a request's head. The wait for the next request on a connection counts too.
-    pub header_timeout: Duration,
+    /// How long a client may take.
+    pub timeouts: Timeouts,
     /// How long requests may take to finish once draining has begun.
     pub grace: Duration,
 }
@@ -47,9 +44,6 @@ const ADMIN_CONNECTIONS: usize = 64;
 const RESERVED_FILES: usize = 64;
 
 impl Limits {
-    /// What is allowed when nothing else is said.
-    pub const HEADER_TIMEOUT: Duration = Duration::from_secs(30);
-
     /// As many connections as this process may have open files, less what it needs itself.
     pub fn connections_from_file_limit() -> usize {
         const FEWEST: usize = 16;
@@ -115,8 +109,6 @@ async fn serve<L: Accept>(mut listener: L, router: Router, limits: Limits, mut s
     let connections = GracefulShutdown::new();
     let slots = Arc::new(Semaphore::new(limits.max_connections));
     let refusals = Refusals::new();
-    let mut http = http1::Builder::new();
-    http.timer(TokioTimer::new()).header_read_timeout(limits.header_timeout);
     loop {
         let stream = tokio::select! {
             (stream, _) = listener.accept() => stream,
@@ -126,13 +118,9 @@ async fn serve<L: Accept>(mut listener: L, router: Router, limits: Limits, mut s
             refusals.refuse(stream);
             continue;
         };
-        let service = TowerToHyperService::new(router.clone());
-        let connection = connections.watch(http.serve_connection(TokioIo::new(stream), service));
+        let connection = connection::serve(stream, router.clone(), limits.timeouts, connections.watcher());
         tokio::spawn(async move {
-            // An error here is a client that went away or sent no HTTP: nothing that the owner could do about.
-            if let Err(error) = connection.await {
-                tracing::debug!("connection ended: {error}");
-            }
+            connection.await;
             drop(slot);
         });
     }

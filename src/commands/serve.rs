@@ -9,7 +9,7 @@ use super::Failure;
 use crate::{
     config::ServeArgs,
     router::{App, AppOptions},
-    server::{self, Limits, Listeners},
+    server::{self, Limits, Listeners, Timeouts},
     telemetry,
 };
 
@@ -24,7 +24,7 @@ pub(super) fn serve(args: &ServeArgs) -> Result<(), Failure> {
         max_connections: args.max_connections.map_or_else(Limits::connections_from_file_limit, |limit| {
             usize::try_from(limit.get()).unwrap_or(usize::MAX)
         }),
-        header_timeout: Limits::HEADER_TIMEOUT,
+        timeouts: Timeouts::default(),
         grace: args.grace,
     };
     let app = App::new(

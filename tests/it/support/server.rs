@@ -98,8 +98,11 @@ impl Server {
     }
 
     pub fn get_with(&self, path: &str, headers: &[(&str, &str)]) -> Reply {
-        let fields: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
-        exchange(self.public, &format!("GET {path} HTTP/1.1\r\nhost: test\r\nconnection: close\r\n{fields}\r\n"))
+        let mut request = format!("GET {path} HTTP/1.1\r\nhost: test\r\nconnection: close\r\n");
+        for (name, value) in headers {
+            request += &[name, ": ", value, "\r\n"].concat();
+        }
+        exchange(self.public, &(request + "\r\n"))
     }
 
     pub fn admin(&self, path: &str) -> Reply {
