@@ -121,7 +121,9 @@ fn refuse_method(method: &Method) -> Option<Response> {
 
 /// The path, decoded once; `None` if it is not UTF-8 then, so that nothing can have that name.
 fn decode(uri: &Uri) -> Option<Cow<'_, str>> {
-    percent_decode_str(uri.path()).decode_utf8().ok()
+    let path = uri.path();
+    // Most paths have nothing to decode, and are text already.
+    if path.contains('%') { percent_decode_str(path).decode_utf8().ok() } else { Some(path.into()) }
 }
 
 fn from_site(app: &App, path: &str, request: &Parts) -> Option<(Outcome, Response)> {

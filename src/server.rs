@@ -5,6 +5,7 @@
 
 mod address;
 mod connection;
+mod pace;
 mod refuse;
 
 use std::{io, sync::Arc, time::Duration};
@@ -21,9 +22,10 @@ use tokio::{
 };
 
 pub use address::{ListenAddress, Listener};
-pub use connection::Timeouts;
+pub use pace::Timeouts;
 
 use crate::{admin, admin::Readiness, router, router::App};
+use pace::{Connections, Pace};
 use refuse::Refusals;
 
 /// What one listener allows.
@@ -106,27 +108,35 @@ impl Listener {
 
 /// Accepts until the other end of `stopped` is dropped, then waits for the connections there are.
 async fn serve<L: Accept>(mut listener: L, router: Router, limits: Limits, mut stopped: watch::Receiver<()>) {
-    let connections = GracefulShutdown::new();
+    let drain = GracefulShutdown::new();
+    let mut connections = Connections::new(limits.timeouts);
     let slots = Arc::new(Semaphore::new(limits.max_connections));
     let refusals = Refusals::new();
+    let mut tick = time::interval(pace::TICK);
     loop {
         let stream = tokio::select! {
             (stream, _) = listener.accept() => stream,
+            _ = tick.tick() => {
+                connections.cut_overdue();
+                continue;
+            }
             _ = stopped.changed() => break,
         };
         let Ok(slot) = Arc::clone(&slots).try_acquire_owned() else {
             refusals.refuse(stream);
             continue;
         };
-        let connection = connection::serve(stream, router.clone(), limits.timeouts, connections.watcher());
-        tokio::spawn(async move {
+        let pace = Arc::new(Pace::default());
+        let connection = connection::serve(stream, router.clone(), Arc::clone(&pace), drain.watcher());
+        let task = tokio::spawn(async move {
             connection.await;
             drop(slot);
         });
+        connections.watch(&pace, task.abort_handle());
     }
     // Closed before draining, so that whoever comes now is told so and goes elsewhere.
     drop(listener);
-    connections.shutdown().await;
+    drain.shutdown().await;
 }
 
 impl Listeners {

@@ -1,17 +1,11 @@
-//! One connection, from its first byte to its last, and how long a client may take over it.
-//!
-//! hyper has a time-out for the head of a request, but arms a timer anew for each request. Here a request only counts
-//! itself; one timer a connection looks every [`TICK`] at what has happened, so a client is cut at most a tick late.
+//! One connection, from its first byte to its last.
 
 use std::{
+    convert::Infallible,
     io,
     pin::Pin,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, AtomicU32, Ordering::Relaxed},
-    },
+    sync::Arc,
     task::{Context, Poll, ready},
-    time::Duration,
 };
 
 use axum::{Router, extract::Request, response::Response};
@@ -21,104 +15,23 @@ use hyper_util::{
     server::graceful::Watcher,
     service::{TowerToHyperService, TowerToHyperServiceFuture},
 };
-use tokio::{
-    io::{AsyncRead, AsyncWrite, ReadBuf},
-    time::{self, Instant},
-};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// How often a connection is looked at.
-const TICK: Duration = Duration::from_secs(5);
+use super::pace::Pace;
 
-/// How long a client may take.
-#[derive(Debug, Clone, Copy)]
-pub struct Timeouts {
-    /// For the whole head of a request, however its bytes come; also until the first byte of a connection.
-    pub head: Duration,
-    /// From an answer to the next request.
-    pub idle: Duration,
-    /// Without taking a single byte of an answer.
-    pub stall: Duration,
-}
-
-impl Default for Timeouts {
-    fn default() -> Self {
-        Self { head: Duration::from_secs(10), idle: Duration::from_secs(75), stall: Duration::from_secs(30) }
-    }
-}
-
-/// Serves a connection until it ends, its client is overdue, or `drain` says so and it has answered what it has read.
-pub(super) async fn serve<S>(stream: S, router: Router, timeouts: Timeouts, drain: Watcher)
+/// Serves a connection until it ends, or `drain` says so and it has answered what it has read. Whoever calls this cuts
+/// clients that are too slow, by what `pace` says.
+pub(super) async fn serve<S>(stream: S, router: Router, pace: Arc<Pace>, drain: Watcher)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let pace = Arc::new(Pace::default());
     let io = TokioIo::new(Paced { stream, pace: Arc::clone(&pace) });
-    let service = Counting { service: TowerToHyperService::new(router), pace: Arc::clone(&pace) };
+    let service = Counting { service: TowerToHyperService::new(router), pace };
     let mut http = http1::Builder::new();
     http.header_read_timeout(None);
-    let connection = drain.watch(http.serve_connection(io, service));
-    tokio::select! {
-        biased;
-        // An error is a client that went away or sent no HTTP: nothing that the owner could do about.
-        ended = connection => if let Err(error) = ended {
-            tracing::debug!("connection ended: {error}");
-        },
-        phase = pace.overdue(timeouts) => tracing::debug!("connection cut: its client was too slow ({phase:?})"),
-    }
-}
-
-/// What has happened on a connection. Written by its one task, so no order needs to be kept.
-#[derive(Debug, Default)]
-struct Pace {
-    /// Requests that have begun.
-    requests: AtomicU32,
-    /// Whether bytes have come since the last request began: the head of another one is on its way.
-    heard: AtomicBool,
-    /// Writes that have taken something.
-    writes: AtomicU32,
-    /// Whether the client has not yet taken what was to be written.
-    blocked: AtomicBool,
-}
-
-/// What a client is at, with the number that goes up when it gets on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Phase {
-    Head(u32),
-    Idle(u32),
-    Stalled(u32),
-}
-
-impl Pace {
-    fn phase(&self) -> Phase {
-        let requests = self.requests.load(Relaxed);
-        if self.blocked.load(Relaxed) {
-            Phase::Stalled(self.writes.load(Relaxed))
-        } else if requests == 0 || self.heard.load(Relaxed) {
-            Phase::Head(requests)
-        } else {
-            Phase::Idle(requests)
-        }
-    }
-
-    /// Resolves when the client has been in one phase for longer than it may.
-    async fn overdue(&self, timeouts: Timeouts) -> Phase {
-        let (mut phase, mut since) = (self.phase(), Instant::now());
-        loop {
-            time::sleep(TICK).await;
-            let now = self.phase();
-            if now != phase {
-                (phase, since) = (now, Instant::now());
-                continue;
-            }
-            let limit = match phase {
-                Phase::Head(_) => timeouts.head,
-                Phase::Idle(_) => timeouts.idle,
-                Phase::Stalled(_) => timeouts.stall,
-            };
-            if since.elapsed() >= limit {
-                return phase;
-            }
-        }
+    // An error is a client that went away or sent no HTTP: nothing that the owner could do about.
+    if let Err(error) = drain.watch(http.serve_connection(io, service)).await {
+        tracing::debug!("connection ended: {error}");
     }
 }
 
@@ -130,13 +43,11 @@ struct Counting {
 
 impl Service<Request<Incoming>> for Counting {
     type Response = Response;
-    type Error = std::convert::Infallible;
+    type Error = Infallible;
     type Future = TowerToHyperServiceFuture<Router, Request<Incoming>>;
 
     fn call(&self, request: Request<Incoming>) -> Self::Future {
-        // A load and a store: there is one writer, and this is cheaper than a locked addition.
-        self.pace.requests.store(self.pace.requests.load(Relaxed).wrapping_add(1).max(1), Relaxed);
-        self.pace.heard.store(false, Relaxed);
+        self.pace.request();
         self.service.call(request)
     }
 }
@@ -147,12 +58,13 @@ struct Paced<S> {
     pace: Arc<Pace>,
 }
 
-impl<S: Unpin> Paced<S> {
+impl<S> Paced<S> {
     fn wrote(&self, result: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
-        self.pace.blocked.store(result.is_pending(), Relaxed);
-        let written = ready!(result)?;
-        self.pace.writes.store(self.pace.writes.load(Relaxed).wrapping_add(1), Relaxed);
-        Poll::Ready(Ok(written))
+        match result {
+            Poll::Pending => self.pace.blocked(),
+            Poll::Ready(_) => self.pace.wrote(),
+        }
+        result
     }
 }
 
@@ -163,7 +75,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Paced<S> {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         ready!(Pin::new(&mut self.stream).poll_read(context, buffer))?;
-        self.pace.heard.store(true, Relaxed);
+        self.pace.heard();
         Poll::Ready(Ok(()))
     }
 }
@@ -198,11 +110,16 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Paced<S> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use hyper_util::server::graceful::GracefulShutdown;
     use tokio::{
         io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex},
         task::JoinHandle,
+        time::{self, Instant},
     };
+
+    use super::super::pace::{Connections, TICK, Timeouts};
 
     use super::*;
 
@@ -215,8 +132,14 @@ mod tests {
         let router = Router::new().fallback(|| async { "x".repeat(BODY) });
         let lifetime = tokio::spawn(async move {
             let started = Instant::now();
-            let drain = GracefulShutdown::new();
-            serve(server, router, Timeouts::default(), drain.watcher()).await;
+            let (drain, pace) = (GracefulShutdown::new(), Arc::new(Pace::default()));
+            let mut connection = tokio::spawn(serve(server, router, Arc::clone(&pace), drain.watcher()));
+            let mut connections = Connections::new(Timeouts::default());
+            connections.watch(&pace, connection.abort_handle());
+            drop(pace);
+            while time::timeout(TICK, &mut connection).await.is_err() {
+                connections.cut_overdue();
+            }
             started.elapsed()
         });
         (client, lifetime)
