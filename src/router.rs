@@ -1,17 +1,20 @@
-//! The public listener: one fallback handler that walks down the ladder.
+//! The public listener: one handler that walks down the ladder.
 //!
-//! axum's path router is not used: it would match before decoding, and answer what the site's own table must answer.
+//! It is an axum handler served as it is, without axum's path router above it. That would match before decoding, answer
+//! what the site's own table must answer, and cost each request seven allocations (1,300 of 19,800 instructions) even
+//! with nothing but a fallback in it.
 
-use std::{borrow::Cow, sync::Arc, time::Instant};
+use std::{borrow::Cow, convert::Infallible, sync::Arc, time::Instant};
 
 use axum::{
-    Router,
     body::Body,
     extract::{Request, State},
+    handler::Handler,
     http::{HeaderValue, Method, StatusCode, Uri, header, request::Parts},
     response::Response,
 };
 use percent_encoding::percent_decode_str;
+use tower_service::Service;
 
 use crate::{
     links::{LinkOptions, Links, Source},
@@ -68,9 +71,11 @@ impl App {
     }
 }
 
-/// The router of the public listener.
-pub fn public(app: Arc<App>) -> Router {
-    Router::new().fallback(answer).with_state(app)
+/// The handler of the public listener, as a service.
+pub fn public(
+    app: Arc<App>,
+) -> impl Service<Request, Response = Response, Error = Infallible, Future: Send> + Clone + Send + Sync + 'static {
+    answer.with_state(app)
 }
 
 /// Answers a request, and records what happened to it.
@@ -79,11 +84,15 @@ async fn answer(State(app): State<Arc<App>>, request: Request) -> Response {
     app.metrics.count_request();
     // The body is dropped unread: nothing here takes one.
     let (request, _) = request.into_parts();
-    let (outcome, response) = ladder(&app, &request).await;
+    let (outcome, mut response) = ladder(&app, &request).await;
     let elapsed = started.elapsed();
     app.metrics.count_response(response.status(), elapsed);
     if app.request_log {
         telemetry::log_request(&request, outcome, &response, elapsed);
+    }
+    if request.method == Method::HEAD {
+        // Every answer has its Content-Length already, so it is the same as to GET (RFC 9110, section 9.3.2).
+        *response.body_mut() = Body::empty();
     }
     response
 }
@@ -137,8 +146,10 @@ fn not_found(app: &App, request: &Parts) -> Response {
     if let Some(page) = app.site.not_found_page() {
         return page.respond_not_found(&request.headers);
     }
-    let mut response = Response::new(Body::from("404 Not Found\n"));
+    let text = "404 Not Found\n";
+    let mut response = Response::new(Body::from(text));
     *response.status_mut() = StatusCode::NOT_FOUND;
+    response.headers_mut().insert(header::CONTENT_LENGTH, HeaderValue::from(text.len()));
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     response

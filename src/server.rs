@@ -8,10 +8,11 @@ mod connection;
 mod pace;
 mod refuse;
 
-use std::{io, sync::Arc, time::Duration};
+use std::{convert::Infallible, io, sync::Arc, time::Duration};
 
 use axum::{
-    Router,
+    extract::Request,
+    response::Response,
     serve::{Listener as Accept, ListenerExt},
 };
 use hyper_util::server::graceful::GracefulShutdown;
@@ -20,6 +21,7 @@ use tokio::{
     sync::{Semaphore, watch},
     time,
 };
+use tower_service::Service;
 
 pub use address::{ListenAddress, Listener};
 pub use pace::Timeouts;
@@ -92,22 +94,29 @@ pub async fn run(listeners: Listeners, app: Arc<App>, limits: Limits, stop: impl
 }
 
 impl Listener {
-    async fn serve(self, router: Router, limits: Limits, stopped: watch::Receiver<()>) {
+    async fn serve<S>(self, service: S, limits: Limits, stopped: watch::Receiver<()>)
+    where
+        S: Service<Request, Response = Response, Error = Infallible, Future: Send> + Clone + Send + 'static,
+    {
         match self {
             Self::Tcp(listener) => {
                 let set_no_delay = |stream: &mut TcpStream| {
                     // A response goes out in one write; waiting for more to send with it only makes it late.
                     let _ = stream.set_nodelay(true);
                 };
-                serve(listener.tap_io(set_no_delay), router, limits, stopped).await;
+                serve(listener.tap_io(set_no_delay), service, limits, stopped).await;
             }
-            Self::Unix { listener, file: _file } => serve(listener, router, limits, stopped).await,
+            Self::Unix { listener, file: _file } => serve(listener, service, limits, stopped).await,
         }
     }
 }
 
 /// Accepts until the other end of `stopped` is dropped, then waits for the connections there are.
-async fn serve<L: Accept>(mut listener: L, router: Router, limits: Limits, mut stopped: watch::Receiver<()>) {
+async fn serve<L, S>(mut listener: L, service: S, limits: Limits, mut stopped: watch::Receiver<()>)
+where
+    L: Accept,
+    S: Service<Request, Response = Response, Error = Infallible, Future: Send> + Clone + Send + 'static,
+{
     let drain = GracefulShutdown::new();
     let mut connections = Connections::new(limits.timeouts);
     let slots = Arc::new(Semaphore::new(limits.max_connections));
@@ -127,7 +136,7 @@ async fn serve<L: Accept>(mut listener: L, router: Router, limits: Limits, mut s
             continue;
         };
         let pace = Arc::new(Pace::default());
-        let connection = connection::serve(stream, router.clone(), Arc::clone(&pace), drain.watcher());
+        let connection = connection::serve(stream, service.clone(), Arc::clone(&pace), drain.watcher());
         let task = tokio::spawn(async move {
             connection.await;
             drop(slot);

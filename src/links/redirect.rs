@@ -14,7 +14,12 @@ const CACHE_CONTROL: HeaderValue = HeaderValue::from_static("public, max-age=60"
 
 /// The header fields of a redirect to `location`.
 pub(super) fn headers(location: HeaderValue) -> HeaderMap {
-    HeaderMap::from_iter([(header::LOCATION, location), (header::CACHE_CONTROL, CACHE_CONTROL)])
+    let length = HeaderValue::from_static("0");
+    HeaderMap::from_iter([
+        (header::LOCATION, location),
+        (header::CACHE_CONTROL, CACHE_CONTROL),
+        (header::CONTENT_LENGTH, length),
+    ])
 }
 
 impl Link {

@@ -8,25 +8,27 @@ use std::{
     task::{Context, Poll, ready},
 };
 
-use axum::{Router, extract::Request, response::Response};
-use hyper::{body::Incoming, server::conn::http1, service::Service};
+use axum::{body::Body, extract::Request, response::Response};
+use hyper::{body::Incoming, server::conn::http1};
 use hyper_util::{
     rt::TokioIo,
     server::graceful::Watcher,
     service::{TowerToHyperService, TowerToHyperServiceFuture},
 };
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tower_service::Service;
 
 use super::pace::Pace;
 
 /// Serves a connection until it ends, or `drain` says so and it has answered what it has read. Whoever calls this cuts
 /// clients that are too slow, by what `pace` says.
-pub(super) async fn serve<S>(stream: S, router: Router, pace: Arc<Pace>, drain: Watcher)
+pub(super) async fn serve<IO, S>(stream: IO, service: S, pace: Arc<Pace>, drain: Watcher)
 where
-    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    IO: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    S: Service<Request, Response = Response, Error = Infallible, Future: Send> + Clone,
 {
     let io = TokioIo::new(Paced { stream, pace: Arc::clone(&pace) });
-    let service = Counting { service: TowerToHyperService::new(router), pace };
+    let service = Counting { service: TowerToHyperService::new(service), pace };
     let mut http = http1::Builder::new();
     http.header_read_timeout(None);
     // An error is a client that went away or sent no HTTP: nothing that the owner could do about.
@@ -35,20 +37,23 @@ where
     }
 }
 
-/// The router, telling the pace when a request begins.
-struct Counting {
-    service: TowerToHyperService<Router>,
+/// A service, telling the pace when a request begins.
+struct Counting<S> {
+    service: TowerToHyperService<S>,
     pace: Arc<Pace>,
 }
 
-impl Service<Request<Incoming>> for Counting {
+impl<S> hyper::service::Service<Request<Incoming>> for Counting<S>
+where
+    S: Service<Request, Response = Response, Error = Infallible> + Clone,
+{
     type Response = Response;
     type Error = Infallible;
-    type Future = TowerToHyperServiceFuture<Router, Request<Incoming>>;
+    type Future = TowerToHyperServiceFuture<S, Request>;
 
     fn call(&self, request: Request<Incoming>) -> Self::Future {
         self.pace.request();
-        self.service.call(request)
+        hyper::service::Service::call(&self.service, request.map(Body::new))
     }
 }
 
@@ -112,6 +117,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Paced<S> {
 mod tests {
     use std::time::Duration;
 
+    use axum::Router;
     use hyper_util::server::graceful::GracefulShutdown;
     use tokio::{
         io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex},

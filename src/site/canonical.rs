@@ -61,6 +61,7 @@ impl CanonicalRedirect {
         *response.status_mut() = StatusCode::PERMANENT_REDIRECT;
         response.headers_mut().insert(header::LOCATION, location);
         response.headers_mut().insert(header::CACHE_CONTROL, CACHE_CONTROL);
+        response.headers_mut().insert(header::CONTENT_LENGTH, HeaderValue::from_static("0"));
         response
     }
 }

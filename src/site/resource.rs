@@ -59,8 +59,7 @@ impl Resource {
         page
     }
 
-    /// Answers GET or HEAD: 200, or 304 if the client has what it would get. (The body of an answer to HEAD is left out
-    /// further down, where its length is known.)
+    /// Answers GET: 200, or 304 if the client has what it would get.
     pub fn respond(&self, request: &HeaderMap) -> (Outcome, Response) {
         let selected = self.select(request);
         if conditional::none_match_names(request, &selected.etag) {

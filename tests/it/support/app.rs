@@ -1,26 +1,29 @@
 //! The routers in process, with a registry of their own: a request without a socket.
 
-use std::sync::Arc;
+use std::{convert::Infallible, sync::Arc};
 
 use axum::{
-    Router,
     body::{Body, to_bytes},
-    http::{Request, StatusCode},
+    extract::Request,
+    http::StatusCode,
+    response::Response,
 };
 use homebody::{
     admin::{self, Readiness},
     router::{self, App, AppOptions},
     site::Site,
 };
-use tower::ServiceExt;
+use tower::{ServiceExt, util::BoxCloneSyncService};
 
 use super::{Folder, Reply, Script};
 
-/// A site of a few files, its links, and both routers.
+type Service = BoxCloneSyncService<Request, Response, Infallible>;
+
+/// A site of a few files, its links, and what both listeners serve.
 pub struct TestApp {
     app: Arc<App>,
-    public: Router,
-    admin: Router,
+    public: Service,
+    admin: Service,
     pub readiness: Readiness,
 }
 
@@ -44,8 +47,8 @@ impl TestApp {
     fn of(site: Site, options: AppOptions) -> Self {
         let app = App::new(site, options);
         let readiness = Readiness::ready();
-        let public = router::public(Arc::clone(&app));
-        let admin = admin::router(Arc::clone(&app), readiness.clone());
+        let public = BoxCloneSyncService::new(router::public(Arc::clone(&app)));
+        let admin = BoxCloneSyncService::new(admin::router(Arc::clone(&app), readiness.clone()));
         Self { app, public, admin, readiness }
     }
 
@@ -100,12 +103,12 @@ impl Builder {
     }
 }
 
-async fn send(router: &Router, method: &str, path: &str, headers: &[(&str, &str)]) -> Reply {
+async fn send(service: &Service, method: &str, path: &str, headers: &[(&str, &str)]) -> Reply {
     let mut request = Request::builder().method(method).uri(path);
     for (name, value) in headers {
         request = request.header(*name, *value);
     }
-    let response = router.clone().oneshot(request.body(Body::empty()).unwrap()).await.unwrap();
+    let response = service.clone().oneshot(request.body(Body::empty()).unwrap()).await.unwrap();
     let (head, body) = response.into_parts();
     let headers = head.headers.iter();
     Reply {
