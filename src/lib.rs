@@ -7,7 +7,7 @@
 //! socket ─► server   accept, limit, drain
 //!        ─► router   the ladder:
 //!             1. method    GET or HEAD, else 405 (OPTIONS 204)
-//!             2. site      the path of a resource: 200 or 304; another name of one: 308
+//!             2. site      the path of a resource: 200, 206, 304; another name of one: 308
 //!             3. links     a short link: its redirect
 //!             4. neither   the site's 404
 //!        ─► outcome  counted once, logged once

@@ -110,17 +110,22 @@ const BUILD: Definition = Definition {
 };
 
 /// The statuses that this server sends; anything else counts as `other`.
-const STATUSES: [StatusCode; 11] = [
+const STATUSES: [StatusCode; 16] = [
     StatusCode::OK,
     StatusCode::NO_CONTENT,
+    StatusCode::PARTIAL_CONTENT,
     StatusCode::MOVED_PERMANENTLY,
     StatusCode::FOUND,
     StatusCode::SEE_OTHER,
     StatusCode::NOT_MODIFIED,
     StatusCode::TEMPORARY_REDIRECT,
     StatusCode::PERMANENT_REDIRECT,
+    StatusCode::BAD_REQUEST,
     StatusCode::NOT_FOUND,
     StatusCode::METHOD_NOT_ALLOWED,
+    StatusCode::PRECONDITION_FAILED,
+    StatusCode::URI_TOO_LONG,
+    StatusCode::RANGE_NOT_SATISFIABLE,
     StatusCode::INTERNAL_SERVER_ERROR,
 ];
 

@@ -10,6 +10,7 @@ mod canonical;
 mod conditional;
 mod embedded;
 mod negotiate;
+mod range;
 mod resource;
 
 use std::{collections::HashMap, path::Path};

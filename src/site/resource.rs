@@ -2,14 +2,15 @@
 
 use axum::{
     body::{Body, Bytes},
-    http::{HeaderMap, HeaderValue, StatusCode, header},
+    http::{HeaderMap, HeaderValue, Method, StatusCode, header},
     response::Response,
 };
 
 use super::{
-    conditional,
+    conditional::{self, Preconditions},
     negotiate::AcceptEncoding,
     prepare::{self, caching::Caching, encoding::Encoding},
+    range::{self, ByteRange},
 };
 use crate::outcome::Outcome;
 
@@ -55,18 +56,37 @@ impl Resource {
         let mut page = Self::new(prepare::Resource { caching: Caching::Revalidate, ..prepared });
         for representation in &mut page.representations {
             representation.headers.remove(header::ETAG);
+            representation.headers.remove(header::ACCEPT_RANGES);
         }
         page
     }
 
-    /// Answers GET: 200, or 304 if the client has what it would get.
-    pub fn respond(&self, request: &HeaderMap) -> (Outcome, Response) {
-        let selected = self.select(request);
-        if conditional::none_match_names(request, &selected.etag) {
-            let headers = selected.not_modified.clone();
-            return (Outcome::NotModified, response(StatusCode::NOT_MODIFIED, headers, Body::empty()));
+    /// Answers GET or HEAD. (The body for HEAD is left out by the caller.)
+    ///
+    /// - 412 if the client means another version (If-Match);
+    /// - 304 if he has the one he would get (If-None-Match);
+    /// - 206 for one range, 416 if it has no byte;
+    /// - 200 for all else.
+    ///
+    /// A part always comes from the identity, under its tag: the parts of a compressed body would count compressed bytes
+    /// (RFC 9110, section 14.1.2), and nobody could use them. Ranges are for GET (section 14.2), and an empty file has none.
+    pub fn respond(&self, method: &Method, request: &HeaderMap) -> (Outcome, Response) {
+        let identity = &self.representations[self.identity];
+        let part = if method == Method::GET && request.contains_key(header::RANGE) && !identity.body.is_empty() {
+            ByteRange::of(request).filter(|_| range::if_range_allows(request, &identity.etag))
+        } else {
+            None
+        };
+        let selected = if part.is_some() { identity } else { self.select(request) };
+        match (conditional::evaluate(request, &selected.etag), part) {
+            (Preconditions::Failed, _) => (Outcome::PreconditionFailed, refusal(StatusCode::PRECONDITION_FAILED)),
+            (Preconditions::NotModified, _) => {
+                let headers = selected.not_modified.clone();
+                (Outcome::NotModified, response(StatusCode::NOT_MODIFIED, headers, Body::empty()))
+            }
+            (Preconditions::Hold, None) => (Outcome::Asset, selected.respond(StatusCode::OK)),
+            (Preconditions::Hold, Some(part)) => selected.respond_part(part),
         }
-        (Outcome::Asset, selected.respond(StatusCode::OK))
     }
 
     /// Answers with this page as the body of a 404; preconditions do not apply to it (RFC 9110, section 13.2.1).
@@ -103,6 +123,7 @@ impl Representation {
         let mut headers = HeaderMap::new();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
         headers.insert(header::CONTENT_LENGTH, HeaderValue::from(body.len()));
+        headers.insert(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
         if encoding != Encoding::Identity {
             headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static(encoding.token()));
         }
@@ -113,6 +134,27 @@ impl Representation {
     fn respond(&self, status: StatusCode) -> Response {
         response(status, self.headers.clone(), Body::from(self.body.clone()))
     }
+
+    /// 206 with the part (RFC 9110, section 15.3.7), or 416 with the length there is (section 15.5.17).
+    fn respond_part(&self, part: ByteRange) -> (Outcome, Response) {
+        let length = self.body.len();
+        let Some(range) = part.within(length) else {
+            let mut refusal = refusal(StatusCode::RANGE_NOT_SATISFIABLE);
+            refusal.headers_mut().insert(header::CONTENT_RANGE, range::unsatisfied(length));
+            return (Outcome::RangeNotSatisfiable, refusal);
+        };
+        let mut headers = self.headers.clone();
+        headers.insert(header::CONTENT_LENGTH, HeaderValue::from(range.len()));
+        headers.insert(header::CONTENT_RANGE, range::content_range(&range, length));
+        (Outcome::Asset, response(StatusCode::PARTIAL_CONTENT, headers, Body::from(self.body.slice(range))))
+    }
+}
+
+/// An answer about the request and not of the resource, so it has none of the resource's fields.
+fn refusal(status: StatusCode) -> Response {
+    let fields = [(header::CONTENT_LENGTH, "0"), (header::CACHE_CONTROL, "no-cache")];
+    let fields = fields.map(|(name, value)| (name, HeaderValue::from_static(value)));
+    response(status, HeaderMap::from_iter(fields), Body::empty())
 }
 
 fn response(status: StatusCode, headers: HeaderMap, body: Body) -> Response {

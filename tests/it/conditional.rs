@@ -73,6 +73,29 @@ async fn each_encoding_is_validated_by_its_own_tag() {
 }
 
 #[tokio::test]
+async fn a_client_that_means_another_version_hears_412() {
+    let app = app();
+    let etag = app.get("/page.html").await.etag();
+    for (value, status) in [(&*etag, 200), ("*", 200), ("\"other\"", 412), (&format!("W/{etag}"), 412)] {
+        app.get_with("/page.html", &[("if-match", value)]).await.assert_status(status);
+    }
+    let failed = app.get_with("/page.html", &[("if-match", "\"other\""), ("if-none-match", &etag)]).await;
+    failed.assert_status(412).assert_headers(&[("cache-control", "no-cache"), ("content-length", "0")]);
+    app.get_with("/nowhere", &[("if-match", "\"other\"")]).await.assert_status(404);
+}
+
+#[tokio::test]
+async fn dates_are_no_conditions_since_no_date_is_known() {
+    let app = app();
+    for (name, date) in [
+        ("if-modified-since", "Fri, 01 Jan 2100 00:00:00 GMT"),
+        ("if-unmodified-since", "Thu, 01 Jan 1970 00:00:00 GMT"),
+    ] {
+        app.get_with("/page.html", &[(name, date)]).await.assert_status(200).assert_no_header("last-modified");
+    }
+}
+
+#[tokio::test]
 async fn neither_a_missing_page_nor_a_redirect_is_ever_304() {
     let app = app();
     let etag = app.get("/404.html").await.etag();

@@ -7,6 +7,7 @@ async fn a_page_is_sent_with_these_header_fields_and_no_others() {
     let app = TestApp::builder().file("about/index.html", "<title>About</title>").start();
     let page = app.get("/about/").await;
     page.assert_status(200).assert_headers(&[
+        ("accept-ranges", "bytes"),
         ("cache-control", "no-cache"),
         ("content-length", "20"),
         ("content-type", "text/html; charset=utf-8"),

@@ -105,6 +105,9 @@ impl Builder {
 
 async fn send(service: &Service, method: &str, path: &str, headers: &[(&str, &str)]) -> Reply {
     let mut request = Request::builder().method(method).uri(path);
+    if !headers.iter().any(|(name, _)| *name == "host") {
+        request = request.header("host", "test");
+    }
     for (name, value) in headers {
         request = request.header(*name, *value);
     }
