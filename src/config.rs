@@ -54,7 +54,8 @@ pub enum Command {
 /// What `serve` takes.
 #[derive(Debug, Args)]
 pub struct ServeArgs {
-    /// Address of the site: IP:PORT, [IPV6]:PORT ([::]:8080 takes IPv4 too) or unix:PATH
+    /// Where the site is.
+    #[arg(help = "Address of the site: IP:PORT, [IPV6]:PORT ([::]:8080 takes IPv4 too) or unix:PATH")]
     #[arg(long, env = "HOMEBODY_LISTEN", value_name = "ADDR", default_value = "127.0.0.1:8080")]
     pub listen: ListenAddress,
     /// The second listener.
@@ -81,7 +82,8 @@ pub struct ServeArgs {
 /// Where the admin listener is.
 #[derive(Debug, Args)]
 pub struct AdminArgs {
-    /// Address of metrics and health: IP:PORT, [IPV6]:PORT or unix:PATH
+    /// Where metrics and health are.
+    #[arg(help = "Address of metrics and health: IP:PORT, [IPV6]:PORT or unix:PATH")]
     #[arg(long, env = "HOMEBODY_METRICS_LISTEN", value_name = "ADDR", default_value = "127.0.0.1:8081")]
     pub metrics_listen: ListenAddress,
 }
@@ -164,15 +166,15 @@ impl LogArgs {
         self.log_format.unwrap_or(suiting)
     }
 
-    /// Whether text may have colours: on a terminal, unless `NO_COLOR` is set.
-    pub fn colours(&self) -> bool {
-        io::stdout().is_terminal() && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
-    }
-
     /// Whether each request gets a line.
     pub fn requests(&self) -> bool {
         self.request_log == Switch::On
     }
+}
+
+/// Whether standard output may have colours: it is a terminal, and `NO_COLOR` is not set.
+pub fn colours() -> bool {
+    io::stdout().is_terminal() && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
 /// The file of certificates to trust instead of the built-in ones, by the variable that OpenSSL and others read too.
@@ -198,7 +200,10 @@ impl Cli {
     /// Reads the command line and the environment.
     pub fn read(args: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> Result<Command, NoCommand> {
         let cli = Self::try_parse_from(args).map_err(|error| match error.kind() {
-            ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => NoCommand::Print(error.render().ansi().to_string()),
+            ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+                let text = error.render();
+                NoCommand::Print(if colours() { text.ansi().to_string() } else { text.to_string() })
+            }
             _ => NoCommand::Usage(explain(&error)),
         })?;
         let command = cli.command.unwrap_or(Command::Serve(cli.serve));

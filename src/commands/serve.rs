@@ -7,14 +7,14 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::Failure;
 use crate::{
-    config::ServeArgs,
+    config::{self, ServeArgs},
     router::{App, AppOptions},
     server::{self, Limits, Listeners, Timeouts},
     telemetry,
 };
 
 pub(super) fn serve(args: &ServeArgs) -> Result<(), Failure> {
-    telemetry::start(args.log.level(), args.log.format(), args.log.colours());
+    telemetry::start(args.log.level(), args.log.format(), config::colours());
     let source = super::source(&args.links)?;
     let (site, warnings) = super::site(&args.site)?;
     for warning in warnings {

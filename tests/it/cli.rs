@@ -61,6 +61,7 @@ fn help_and_version_end_well() {
     for flag in ["--listen", "--dir", "--redirects-url", "HOMEBODY_GRACE", "healthcheck"] {
         assert!(String::from_utf8_lossy(&help.stdout).contains(flag), "{flag} is not in the help");
     }
+    assert!(!help.stdout.contains(&0x1b), "no colours where there is no terminal");
     let version = run(&["--version"]);
     assert_eq!(String::from_utf8_lossy(&version.stdout), concat!("homebody ", env!("CARGO_PKG_VERSION"), "\n"));
 }

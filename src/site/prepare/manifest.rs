@@ -40,7 +40,7 @@ pub fn write(site: &PreparedSite, folder: &Path) -> io::Result<()> {
 ///
 /// # Panics
 ///
-/// If the folder is not as [`write`] left it. It is compiled in, so that would be an error of the build, and the first
+/// If the folder is not as [`write()`] left it. It is compiled in, so that would be an error of the build, and the first
 /// start of the binary shows it.
 pub fn read(get: impl Fn(&str) -> Option<Cow<'static, [u8]>>) -> PreparedSite {
     let file = |name: &str| get(name).unwrap_or_else(|| panic!("{name} is missing from the prepared site"));
