@@ -178,6 +178,15 @@ impl Link {
 
 impl LinkTable {
     /// Reads a table. Never fails: what is wrong is in [`LinkTable::rejected`].
+    ///
+    /// ```
+    /// use axum::http::StatusCode;
+    /// use homebody::links::{LinkTable, Origin};
+    ///
+    /// let table = LinkTable::parse("gh https://example.com/me 308\ncv javascript:alert(1)", Origin::Site, StatusCode::FOUND);
+    /// assert_eq!(table.get("gh").map(|link| link.status()), Some(StatusCode::PERMANENT_REDIRECT));
+    /// assert_eq!(table.rejected()[0].line, 2);
+    /// ```
     pub fn parse(text: &str, origin: Origin, default_status: StatusCode) -> Self {
         let mut table = Self::default();
         for (line, number) in text.strip_prefix('\u{feff}').unwrap_or(text).lines().zip(1..) {
