@@ -35,7 +35,9 @@ fn run() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-env-changed={SITE_DIR}");
 
     let cache = Cache::open(&out_dir.join("cache"))?;
-    let site = prepare::prepare(site_dir, Effort::Best, Some(&cache)).map_err(|error| format!("the site: {error}"))?;
+    let site = prepare::prepare(site_dir, Effort::Best, Some(&cache))
+        .and_then(|site| site.require_home_page(site_dir).map(|()| site))
+        .map_err(|error| format!("the site: {error}"))?;
     for warning in &site.warnings {
         println!("cargo::warning={}", site_dir.join(warning.to_string()).display());
     }

@@ -29,11 +29,13 @@ fn a_bad_variable_is_named() {
 }
 
 #[test]
-fn a_folder_that_is_no_site_is_bad_configuration() {
+fn a_folder_that_is_none_is_bad_configuration() {
     let folder = Folder::empty();
     let missing = folder.path().join("missing").display().to_string();
     assert_fails(&run(&["--dir", &missing]), 2, &["--dir (HOMEBODY_DIR)", &missing, "not a folder"]);
-    assert_fails(&run(&["--dir", &folder.display()]), 2, &["--dir (HOMEBODY_DIR)", "no index.html"]);
+    let file = folder.file("file", "");
+    let file = file.path().join("file").display().to_string();
+    assert_fails(&run(&["--dir", &file]), 2, &["--dir (HOMEBODY_DIR)", &file, "not a folder"]);
 }
 
 #[test]

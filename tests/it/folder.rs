@@ -19,6 +19,15 @@ fn a_folder_is_served_instead_of_the_site_in_the_binary() {
     server.get("/about/").assert_status(404);
 }
 
+#[test]
+fn any_folder_will_do() {
+    let folder = Folder::empty().file("data.txt", "data");
+    let server = Server::start(&["--dir", &folder.display()]);
+    server.get("/data.txt").assert_status(200);
+    server.get("/").assert_status(404);
+    assert!(server.log().iter().any(|line| line.contains("index.html: missing")), "the owner is told");
+}
+
 #[tokio::test]
 async fn compressed_siblings_are_the_representations() {
     let text = prose("siblings");

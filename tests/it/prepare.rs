@@ -127,9 +127,13 @@ fn a_folder_that_is_missing_or_none_is_refused() {
 }
 
 #[test]
-fn a_site_without_home_page_is_refused() {
+fn a_site_without_home_page_is_refused_where_it_is_built_and_warned_of_elsewhere() {
     let site = Folder::empty().file("about/index.html", "about");
-    assert!(refusal(site.path()).starts_with(&format!("{}: no index.html", site.display())));
+    let prepared = prepared(&site);
+    let refusal = prepared.require_home_page(site.path()).unwrap_err().to_string();
+    assert!(refusal.starts_with(&format!("{}: no index.html", site.display())), "{refusal}");
+    assert_eq!(prepared.warnings.len(), 1);
+    assert_eq!(prepared.warnings[0].to_string(), "index.html: missing, so there is no home page");
 }
 
 #[test]

@@ -12,9 +12,10 @@
 //! 3. make the compressed representations that pay ([`encoding`]);
 //! 4. hash every representation, for its validator ([`hash`]).
 //!
-//! It refuses, naming the path: a folder that is missing or is none, a site without `index.html`, a file that cannot be
-//! read, a name that is not UTF-8 or has control characters, two files that claim one path. It warns, and goes on: an
-//! unknown extension, a hidden file, a compressed sibling that does not decode to its file.
+//! It refuses, naming the path: a folder that is missing or is none, a file that cannot be read, a name that is not UTF-8
+//! or has control characters, two files that claim one path. It warns, and goes on: no `index.html`, an unknown extension,
+//! a hidden file, a compressed sibling that does not decode to its file. For the site in the binary, `build.rs` refuses to
+//! go on without `index.html` too ([`PreparedSite::require_home_page`]); a folder may be any folder.
 
 pub mod cache;
 pub mod caching;
@@ -83,7 +84,7 @@ pub enum PrepareError {
     /// There is no such folder, or it is something else.
     #[error("{path}: not a folder", path = .0.display())]
     NotAFolder(PathBuf),
-    /// A site starts somewhere: `/` has to be answered.
+    /// A website starts somewhere: `/` has to be answered.
     #[error("{path}: no index.html in it, so the site has no home page", path = .0.display())]
     NoIndex(PathBuf),
     /// The file or folder is there, but cannot be read.
@@ -127,6 +128,8 @@ pub struct Warning {
 /// The kinds of [`Warning`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WarningReason {
+    /// There is no home page.
+    Missing,
     /// Nothing is known of this extension.
     UnknownType,
     /// Names that begin with a dot are private by custom (`.git`, `.env`), so they are left out; `.well-known` is not.
@@ -139,6 +142,7 @@ impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let file = &self.file;
         match self.reason {
+            WarningReason::Missing => write!(f, "{file}: missing, so there is no home page"),
             WarningReason::UnknownType => {
                 write!(f, "{file}: unknown extension, served as {}", kinds::UNKNOWN.content_type)
             }
@@ -154,15 +158,23 @@ impl fmt::Display for Warning {
     }
 }
 
+impl PreparedSite {
+    /// Refuses a site that does not answer `/`.
+    pub fn require_home_page(&self, root: &Path) -> Result<(), PrepareError> {
+        if self.has_home_page() { Ok(()) } else { Err(PrepareError::NoIndex(root.to_owned())) }
+    }
+
+    fn has_home_page(&self) -> bool {
+        self.resources.iter().any(|resource| paths::canonical(&resource.file) == "/")
+    }
+}
+
 /// Prepares the site in `root`.
 ///
 /// `cache` remembers compressed representations between calls, by the hash of what they were made from; without one,
 /// everything is compressed anew.
 pub fn prepare(root: &Path, effort: Effort, cache: Option<&Cache>) -> Result<PreparedSite, PrepareError> {
     let walk::Walked { files, hidden } = walk::walk(root)?;
-    if !files.contains_key("index.html") && !files.contains_key("index.htm") {
-        return Err(PrepareError::NoIndex(root.to_owned()));
-    }
     refuse_collisions(files.keys())?;
 
     let redirects = match files.get(paths::REDIRECTS_FILE) {
@@ -180,7 +192,11 @@ pub fn prepare(root: &Path, effort: Effort, cache: Option<&Cache>) -> Result<Pre
         resources.push(resource);
         warnings.extend(odd);
     }
-    Ok(PreparedSite { resources, redirects: redirects.into(), warnings })
+    let mut site = PreparedSite { resources, redirects: redirects.into(), warnings };
+    if !site.has_home_page() {
+        site.warnings.push(Warning { file: "index.html".to_owned(), reason: WarningReason::Missing });
+    }
+    Ok(site)
 }
 
 /// Refuses two files that would be served under one path.
