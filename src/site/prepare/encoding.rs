@@ -79,12 +79,15 @@ pub fn pays(compressed: usize, identity: usize) -> bool {
 ///
 /// If an encoder fails on memory, which has no other cause than an error in its use.
 pub fn compress(encoding: Encoding, bytes: &[u8], effort: Effort) -> Vec<u8> {
-    match encoding {
+    let mut compressed = match encoding {
         Encoding::Identity => bytes.to_vec(),
         Encoding::Brotli => brotli(bytes, effort),
         Encoding::Zstd => zstd(bytes, effort).expect("zstd compresses from memory to memory with valid parameters"),
         Encoding::Gzip => gzip(bytes, effort).expect("gzip compresses from memory to memory"),
-    }
+    };
+    // It stays for as long as the site; the room that the encoder wanted need not.
+    compressed.shrink_to_fit();
+    compressed
 }
 
 fn brotli(bytes: &[u8], effort: Effort) -> Vec<u8> {

@@ -42,6 +42,7 @@ use std::{
 use cache::Cache;
 use caching::Caching;
 use encoding::{Effort, Encoding};
+use kinds::Kind;
 
 /// A site, ready to be embedded or served.
 #[derive(Debug, Default)]
@@ -174,7 +175,7 @@ impl PreparedSite {
 /// `cache` remembers compressed representations between calls, by the hash of what they were made from; without one,
 /// everything is compressed anew.
 pub fn prepare(root: &Path, effort: Effort, cache: Option<&Cache>) -> Result<PreparedSite, PrepareError> {
-    let walk::Walked { files, hidden } = walk::walk(root)?;
+    let walk::Walked { mut files, hidden } = walk::walk(root)?;
     refuse_collisions(files.keys())?;
 
     let redirects = match files.get(paths::REDIRECTS_FILE) {
@@ -184,13 +185,19 @@ pub fn prepare(root: &Path, effort: Effort, cache: Option<&Cache>) -> Result<Pre
         None => String::new(),
     };
 
-    let served: Vec<&str> = files.keys().map(String::as_str).filter(|file| !paths::is_reserved(file)).collect();
+    let served: Vec<String> = files.keys().filter(|file| !paths::is_reserved(file)).cloned().collect();
     let mut resources = Vec::with_capacity(served.len());
     let mut warnings: Vec<Warning> =
         hidden.into_iter().map(|file| Warning { file, reason: WarningReason::Hidden }).collect();
-    for (resource, odd) in in_parallel(&served, |file| resource(file, &files, effort, cache)) {
-        resources.push(resource);
-        warnings.extend(odd);
+    let compressed = in_parallel(&served, |file| compress(file, &files, effort, cache));
+    for (file, Compressed { kind, hash, representations, odd }) in served.into_iter().zip(compressed) {
+        // Moved, not copied: a large site is not in memory twice.
+        let body = files.remove(&file).expect("what is served is one of the files");
+        let identity = Representation { encoding: Encoding::Identity, hash: hash.into(), body: body.into() };
+        let representations = std::iter::once(identity).chain(representations).collect();
+        let caching = Caching::of(&file);
+        warnings.extend(odd.into_iter().map(|reason| Warning { file: file.clone(), reason }));
+        resources.push(Resource { file: file.into(), content_type: kind.content_type, caching, representations });
     }
     let mut site = PreparedSite { resources, redirects: redirects.into(), warnings };
     if !site.has_home_page() {
@@ -211,35 +218,33 @@ fn refuse_collisions<'a>(files: impl Iterator<Item = &'a String>) -> Result<(), 
     Ok(())
 }
 
-/// Makes the resource of one file.
-fn resource(
-    file: &str,
-    files: &BTreeMap<String, Vec<u8>>,
-    effort: Effort,
-    cache: Option<&Cache>,
-) -> (Resource, Vec<Warning>) {
-    let mut warnings = Vec::new();
-    let mut warn = |reason| warnings.push(Warning { file: file.to_owned(), reason });
+/// All that has to be worked out for a file.
+struct Compressed {
+    kind: Kind,
+    /// Of the file as it is.
+    hash: String,
+    /// Those that pay, without the identity.
+    representations: Vec<Representation>,
+    odd: Vec<WarningReason>,
+}
 
+/// Compresses and hashes one of the files, which is where the time goes.
+fn compress(file: &str, files: &BTreeMap<String, Vec<u8>>, effort: Effort, cache: Option<&Cache>) -> Compressed {
+    let mut odd = Vec::new();
     let kind = kinds::of(file).unwrap_or_else(|| {
-        warn(WarningReason::UnknownType);
+        odd.push(WarningReason::UnknownType);
         kinds::UNKNOWN
     });
     let identity = &files[file];
     let identity_hash = hash::sha1_hex(identity);
-
-    let mut representations = vec![Representation {
-        encoding: Encoding::Identity,
-        hash: identity_hash.clone().into(),
-        body: identity.clone().into(),
-    }];
+    let mut representations = Vec::new();
     for encoding in Encoding::COMPRESSED {
         let sibling = files.get(&format!("{file}{}", encoding.suffix()));
         let body = match sibling {
             Some(sibling) if encoding::decodes_to(encoding, sibling, identity) => sibling.clone(),
             _ => {
                 if sibling.is_some() {
-                    warn(WarningReason::StaleSibling(encoding));
+                    odd.push(WarningReason::StaleSibling(encoding));
                 }
                 if !kind.compressible {
                     continue;
@@ -252,8 +257,7 @@ fn resource(
             representations.push(Representation { encoding, hash: hash::sha1_hex(&body).into(), body: body.into() });
         }
     }
-    let caching = Caching::of(file);
-    (Resource { file: file.to_owned().into(), content_type: kind.content_type, caching, representations }, warnings)
+    Compressed { kind, hash: identity_hash, representations, odd }
 }
 
 /// Maps `items` on all processors; the results are in the order of the items.
