@@ -26,6 +26,9 @@ pub use table::{Link, LinkTable, Origin, Rejected, RejectedReason, RejectedText,
 
 use refresh::TokenBucket;
 
+/// Complaints of one kind that a new table may bring to the log; `homebody check` has them all.
+const MOST_LOGGED: usize = 20;
+
 /// What the links of a site are made from.
 pub struct LinkOptions {
     /// The text of the site's own `_redirects`.
@@ -218,10 +221,11 @@ impl Shared {
 
     fn put_in_force(&self, table: LinkTable) {
         let table = table.with_hits_of(&self.table.load());
-        for Rejected { origin, line, reason, .. } in table.rejected() {
+        for Rejected { origin, line, reason, .. } in table.rejected().iter().take(MOST_LOGGED) {
             tracing::warn!(%origin, line, "line {line} of the {origin}'s short links is not used: {reason}");
         }
-        for link in table.links().filter(|link| (self.options.is_shadowed)(&format!("/{}", link.alias()))) {
+        let is_shadowed = |link: &&Link| (self.options.is_shadowed)(&format!("/{}", link.alias()));
+        for link in table.links().filter(is_shadowed).take(MOST_LOGGED) {
             let alias = link.alias();
             tracing::warn!(alias, "short link {alias} is never reached: the site has a file of that name");
         }
