@@ -39,7 +39,7 @@ fn run() -> Result<(), Box<dyn Error>> {
         .and_then(|site| site.require_home_page(site_dir).map(|()| site))
         .map_err(|error| format!("the site: {error}"))?;
     for warning in &site.warnings {
-        println!("cargo::warning={}", site_dir.join(warning.to_string()).display());
+        println!("cargo::warning={}", format_args!("{}/{warning}", site_dir.display()));
     }
     manifest::write(&site, &out_dir.join("site"))?;
     cache.remove_unused()?;

@@ -17,7 +17,6 @@ use axum::{
     response::Response,
 };
 use tracing::level_filters::LevelFilter;
-use tracing_subscriber::fmt::format::FmtSpan;
 
 use crate::outcome::Outcome;
 
@@ -36,7 +35,7 @@ pub enum LogFormat {
 ///
 /// If it is called twice.
 pub fn start(level: LevelFilter, format: LogFormat, colours: bool) {
-    let builder = tracing_subscriber::fmt().with_max_level(level).with_span_events(FmtSpan::NONE).with_target(false);
+    let builder = tracing_subscriber::fmt().with_max_level(level).with_target(false);
     match format {
         LogFormat::Json => builder.json().flatten_event(true).with_current_span(false).with_span_list(false).init(),
         LogFormat::Text => builder.with_ansi(colours).init(),

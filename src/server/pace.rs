@@ -37,7 +37,7 @@ impl Default for Timeouts {
 /// What has happened on a connection. Only its own task writes it, so a load and a store do for an addition.
 #[derive(Debug, Default)]
 pub(super) struct Pace {
-    /// Requests that have begun; stays at the highest number instead of coming round to none.
+    /// Requests that have begun; after the highest number comes 1, since 0 says that there was none.
     requests: AtomicU32,
     /// Whether bytes have come since the last request began: the head of another one is on its way.
     heard: AtomicBool,

@@ -42,12 +42,7 @@ fn it_stops_with_exit_code_0_on_each_stop_signal() {
 
 #[test]
 fn a_stop_lets_the_request_in_flight_finish_and_is_not_ready_meanwhile() {
-    let upstream = Upstream::start(Wire::Hangs);
-    let mut server = Server::start(&["--redirects-url", &upstream.url(), "--grace", "30s"]);
-    // A miss waits two seconds for the hanging source: long enough to be in flight when the signal comes.
-    let mut waiting = TcpStream::connect(server.public()).unwrap();
-    waiting.write_all(b"GET /unknown HTTP/1.1\r\nhost: test\r\n\r\n").unwrap();
-    server_has_read_a_request(&server);
+    let (_upstream, mut server, mut waiting) = request_in_flight("30s");
     server.signal(Signal::TERM);
     server.wait_for(|event| event["event"] == "draining");
     server.admin("/readyz").assert_status(503);
@@ -56,18 +51,20 @@ fn a_stop_lets_the_request_in_flight_finish_and_is_not_ready_meanwhile() {
     assert_eq!(server.wait(), Some(0));
 }
 
-/// Asks until the public listener has counted a request: its handler has begun.
-fn server_has_read_a_request(server: &Server) {
+/// A server with this grace, whose handler has begun a request and waits for a source that hangs. It waits two seconds:
+/// long enough to be in flight when a signal comes.
+fn request_in_flight(grace: &str) -> (Upstream, Server, TcpStream) {
+    let upstream = Upstream::start(Wire::Hangs);
+    let server = Server::start(&["--redirects-url", &upstream.url(), "--grace", grace]);
+    let mut waiting = TcpStream::connect(server.public()).unwrap();
+    waiting.write_all(b"GET /unknown HTTP/1.1\r\nhost: test\r\n\r\n").unwrap();
     while crate::support::metric(server.admin("/metrics").text(), "homebody_requests_total") == 0 {}
+    (upstream, server, waiting)
 }
 
 #[test]
 fn a_stop_does_not_wait_longer_than_its_grace() {
-    let upstream = Upstream::start(Wire::Hangs);
-    let mut server = Server::start(&["--redirects-url", &upstream.url(), "--grace", "1ms"]);
-    let mut waiting = TcpStream::connect(server.public()).unwrap();
-    waiting.write_all(b"GET /unknown HTTP/1.1\r\nhost: test\r\n\r\n").unwrap();
-    server_has_read_a_request(&server);
+    let (_upstream, mut server, mut waiting) = request_in_flight("1ms");
     server.signal(Signal::TERM);
     assert_eq!(server.wait(), Some(0));
     let mut rest = Vec::new();
