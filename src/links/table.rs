@@ -21,10 +21,10 @@ use std::{
     },
 };
 
-use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::http::{HeaderValue, StatusCode};
 use url::Url;
 
-use super::redirect;
+use super::redirect::Redirect;
 
 /// The statuses a link may have (RFC 9110, section 15.4).
 pub const STATUSES: [StatusCode; 5] = [
@@ -43,8 +43,7 @@ pub struct Link {
     origin: Origin,
     line: usize,
     status: StatusCode,
-    /// The header fields of the redirect, made once.
-    pub(super) headers: HeaderMap,
+    pub(super) redirect: Redirect,
     /// How often it was followed; kept when the table is replaced by one that has the alias too.
     hits: Arc<AtomicU64>,
 }
@@ -302,9 +301,9 @@ fn parse_line(
     }
     let alias = alias_of(alias);
     check_alias(alias)?;
-    let headers = redirect::headers(parse_target(target)?);
+    let redirect = Redirect::to(parse_target(target)?);
     let (alias, target) = (alias.into(), target.into());
-    Ok(Some(Link { alias, target, origin, line: number, status, headers, hits: Arc::default() }))
+    Ok(Some(Link { alias, target, origin, line: number, status, redirect, hits: Arc::default() }))
 }
 
 fn parse_status(field: &str) -> Result<StatusCode, RejectedReason> {
@@ -348,7 +347,7 @@ mod tests {
 
     fn location(table: &LinkTable, alias: &str) -> Option<String> {
         let link = table.get(alias)?;
-        link.headers[header::LOCATION].to_str().ok().map(str::to_owned)
+        link.redirect.headers[header::LOCATION].to_str().ok().map(str::to_owned)
     }
 
     fn reasons(text: &str) -> Vec<(usize, RejectedReason)> {

@@ -10,9 +10,14 @@ async fn a_link_of_the_site_redirects() {
     let reply = app.get("/gh").await;
     reply.assert_status(302).assert_headers(&[
         ("cache-control", "public, max-age=60"),
-        ("content-length", "0"),
+        ("content-length", &reply.body.len().to_string()),
+        ("content-type", "text/html; charset=utf-8"),
         ("location", "https://example.com/me"),
+        ("referrer-policy", "strict-origin-when-cross-origin"),
+        ("x-content-type-options", "nosniff"),
+        ("x-robots-tag", "noindex"),
     ]);
+    assert!(reply.text().contains("<a href=\"https://example.com/me\">"), "for who does not follow it by itself");
 }
 
 #[tokio::test]
