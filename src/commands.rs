@@ -15,7 +15,7 @@ use anyhow::Context;
 use crate::{
     config::{Command, LinkArgs, SiteArgs, certificate_file},
     links::{HttpSource, Source, SourceAddress, file_source},
-    site::{Site, prepare::Warning},
+    site::Site,
 };
 
 /// Why a command did not succeed. Its text is one line for standard error.
@@ -51,10 +51,10 @@ impl Command {
     }
 }
 
-/// The site that the flags ask for, and what is odd about it.
-fn site(args: &SiteArgs) -> Result<(Site, Vec<Warning>), Failure> {
+/// The site that the flags ask for.
+fn site(args: &SiteArgs) -> Result<Site, Failure> {
     match &args.dir {
-        None => Ok((Site::embedded(), Vec::new())),
+        None => Ok(Site::embedded()),
         Some(dir) => Site::from_folder(dir).map_err(|error| Failure::Usage(format!("--dir (HOMEBODY_DIR): {error}"))),
     }
 }

@@ -12,7 +12,7 @@ use axum::{
     body::Body,
     extract::{Request, State},
     handler::Handler,
-    http::{HeaderValue, Method, StatusCode, Uri, header, request::Parts},
+    http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header, request::Parts},
     response::Response,
 };
 use percent_encoding::percent_decode_str;
@@ -155,8 +155,11 @@ fn not_found(app: &App, request: &Parts) -> Response {
     let text = "404 Not Found\n";
     let mut response = Response::new(Body::from(text));
     *response.status_mut() = StatusCode::NOT_FOUND;
-    response.headers_mut().insert(header::CONTENT_LENGTH, HeaderValue::from(text.len()));
-    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
-    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    *response.headers_mut() = HeaderMap::from_iter([
+        (header::CONTENT_LENGTH, HeaderValue::from(text.len())),
+        (header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8")),
+        (header::CACHE_CONTROL, HeaderValue::from_static("no-cache")),
+        (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+    ]);
     response
 }

@@ -13,7 +13,7 @@ mod negotiate;
 mod range;
 mod resource;
 
-use std::{collections::HashMap, path::Path};
+use std::{borrow::Cow, collections::HashMap, path::Path};
 
 pub use canonical::CanonicalRedirect;
 pub use resource::Resource;
@@ -27,9 +27,11 @@ pub struct Site {
     index: HashMap<Box<str>, Entry>,
     /// The site's `404.html`.
     not_found: Option<Resource>,
-    /// The text of the site's `_redirects`.
-    redirects: String,
     resources: usize,
+    /// The text of the site's `_redirects`.
+    redirects: Cow<'static, str>,
+    /// What its owner should look at.
+    warnings: Vec<Warning>,
 }
 
 #[derive(Debug)]
@@ -53,33 +55,36 @@ impl Site {
         Self::new(embedded::prepared())
     }
 
-    /// The site in a folder, prepared now, and what is odd about it.
-    pub fn from_folder(folder: &Path) -> Result<(Self, Vec<Warning>), PrepareError> {
-        let mut prepared = prepare::prepare(folder, Effort::Fast, None)?;
-        let warnings = std::mem::take(&mut prepared.warnings);
-        Ok((Self::new(prepared), warnings))
+    /// The site in a folder, prepared now.
+    pub fn from_folder(folder: &Path) -> Result<Self, PrepareError> {
+        Ok(Self::new(prepare::prepare(folder, Effort::Fast, None)?))
     }
 
     /// Builds the index. Every header value and body of every answer is made here, once.
     ///
     /// # Panics
     ///
-    /// If a hash or a content type of the prepared site cannot stand in a header.
+    /// If a field or a hash of the prepared site cannot stand in a header.
     pub fn new(prepared: PreparedSite) -> Self {
-        let mut index = HashMap::with_capacity(prepared.resources.len() * 2);
-        let mut not_found = None;
-        let resources = prepared.resources.len();
-        for resource in prepared.resources {
+        let PreparedSite { resources, redirects, warnings } = prepared;
+        let mut site = Self { index: HashMap::new(), not_found: None, resources: resources.len(), redirects, warnings };
+        let files: Vec<_> = resources.iter().map(|resource| resource.file.clone()).collect();
+        for resource in resources {
             if resource.file == paths::NOT_FOUND_FILE {
-                not_found = Some(Resource::not_found_page(resource.clone()));
+                site.not_found = Some(Resource::not_found_page(resource.clone()));
             }
-            let canonical = paths::canonical(&resource.file);
-            for variant in paths::variants(&resource.file) {
-                index.insert(variant.into(), Entry::Canonical(CanonicalRedirect::to(&canonical)));
-            }
-            index.insert(canonical.into(), Entry::Resource(Resource::new(resource)));
+            site.index.insert(paths::canonical(&resource.file).into(), Entry::Resource(Resource::new(resource)));
         }
-        Self { index, not_found, redirects: prepared.redirects.into_owned(), resources }
+        // A path of a file is never taken by another name of one, nor that of a folder by that of a page.
+        for variants in [paths::folder_variants, paths::page_variants] {
+            for file in &files {
+                for variant in variants(file) {
+                    let redirect = || Entry::Canonical(CanonicalRedirect::to(&paths::canonical(file)));
+                    site.index.entry(variant.into()).or_insert_with(redirect);
+                }
+            }
+        }
+        site
     }
 
     /// Looks a decoded path up; `None` if the site does not have it.
@@ -98,6 +103,11 @@ impl Site {
     /// The text of the site's own short links; empty if it has none.
     pub fn redirects(&self) -> &str {
         &self.redirects
+    }
+
+    /// What is odd about the site; nothing of it stops an answer.
+    pub fn warnings(&self) -> &[Warning] {
+        &self.warnings
     }
 
     /// How many resources there are.

@@ -11,7 +11,7 @@ use crate::{
 /// Prints a line for each finding. Rejected lines of short links are errors, and so is a source that gives no table; what
 /// is odd about files is a warning.
 pub(super) fn check(args: &CheckArgs) -> Result<(), Failure> {
-    let (site, warnings) = super::site(&args.site)?;
+    let site = super::site(&args.site)?;
     let status = args.links.redirect_status;
     let mut tables = vec![LinkTable::parse(site.redirects(), Origin::Site, status)];
     if let Some(source) = super::source(&args.links)? {
@@ -20,7 +20,7 @@ pub(super) fn check(args: &CheckArgs) -> Result<(), Failure> {
     }
 
     let mut report = String::new();
-    for warning in &warnings {
+    for warning in site.warnings() {
         let _ = writeln!(report, "warning: {warning}");
     }
     for link in

@@ -7,7 +7,7 @@ use crate::{config::CheckArgs, links::LinkOptions, links::Links};
 
 /// Prints alias, target, status and origin of each link, separated by tabs, in the order of the aliases.
 pub(super) fn links(args: &CheckArgs) -> Result<(), Failure> {
-    let (site, _) = super::site(&args.site)?;
+    let site = super::site(&args.site)?;
     let links = Links::new(LinkOptions {
         floor: site.redirects().to_owned(),
         source: super::source(&args.links)?,

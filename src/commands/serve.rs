@@ -16,8 +16,8 @@ use crate::{
 pub(super) fn serve(args: &ServeArgs) -> Result<(), Failure> {
     telemetry::start(args.log.level(), args.log.format(), config::colours());
     let source = super::source(&args.links)?;
-    let (site, warnings) = super::site(&args.site)?;
-    for warning in warnings {
+    let site = super::site(&args.site)?;
+    for warning in site.warnings() {
         tracing::warn!("{warning}");
     }
     let limits = Limits {

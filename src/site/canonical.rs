@@ -1,32 +1,11 @@
 //! Redirects from another name of a path to the path itself: `/posts` to `/posts/`.
 
+use super::prepare::paths;
 use axum::{
     body::Body,
     http::{HeaderValue, StatusCode, header},
     response::Response,
 };
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-
-/// All but what may stand in a path as it is (RFC 3986, section 3.3: pchar and the slash).
-const NOT_IN_PATH: &AsciiSet = &NON_ALPHANUMERIC
-    .remove(b'-')
-    .remove(b'.')
-    .remove(b'_')
-    .remove(b'~')
-    .remove(b'!')
-    .remove(b'$')
-    .remove(b'&')
-    .remove(b'\'')
-    .remove(b'(')
-    .remove(b')')
-    .remove(b'*')
-    .remove(b'+')
-    .remove(b',')
-    .remove(b';')
-    .remove(b'=')
-    .remove(b':')
-    .remove(b'@')
-    .remove(b'/');
 
 /// Permanent, but a wrong layout must not stick in browsers for ever.
 const CACHE_CONTROL: HeaderValue = HeaderValue::from_static("public, max-age=300");
@@ -43,8 +22,7 @@ pub struct CanonicalRedirect {
 
 impl CanonicalRedirect {
     pub(super) fn to(path: &str) -> Self {
-        let encoded = utf8_percent_encode(path, NOT_IN_PATH).to_string();
-        Self { location: encoded.try_into().expect("a percent-encoded path is visible ASCII") }
+        Self { location: paths::encoded(path).try_into().expect("a percent-encoded path is visible ASCII") }
     }
 
     /// The redirect, with the query of the request passed on as it came.

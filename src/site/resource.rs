@@ -1,15 +1,17 @@
 //! A resource with its representations, ready to be sent.
 
+use std::borrow::Cow;
+
 use axum::{
     body::{Body, Bytes},
-    http::{HeaderMap, HeaderValue, Method, StatusCode, header},
+    http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header},
     response::Response,
 };
 
 use super::{
     conditional::{self, Preconditions},
     negotiate::AcceptEncoding,
-    prepare::{self, caching::Caching, encoding::Encoding},
+    prepare::{self, encoding::Encoding, fields::Fields},
     range::{self, ByteRange},
 };
 use crate::outcome::Outcome;
@@ -31,18 +33,18 @@ struct Representation {
     etag: HeaderValue,
     /// The fields of a 200, complete but for those of the connection.
     headers: HeaderMap,
-    /// The fields of a 304: those that a cache may have to update (RFC 9110, section 15.4.5).
+    /// The fields of a 304.
     not_modified: HeaderMap,
     body: Bytes,
 }
 
 impl Resource {
     pub(super) fn new(prepared: prepare::Resource) -> Self {
-        let prepare::Resource { content_type, caching, representations, .. } = prepared;
+        let prepare::Resource { fields, representations, .. } = prepared;
         let varies = representations.len() > 1;
         let mut representations: Vec<Representation> = representations
             .into_iter()
-            .map(|representation| Representation::new(representation, content_type, caching, varies))
+            .map(|representation| Representation::new(representation, &fields, varies))
             .collect();
         representations.sort_by_key(|representation| representation.body.len());
         let identity = representations.iter().position(|representation| representation.encoding == Encoding::Identity);
@@ -53,8 +55,9 @@ impl Resource {
     /// The page for paths that do not exist. It has no validator, since it is no representation of the path that was
     /// asked for, and is never kept, since the path may become a page or a link soon.
     pub(super) fn not_found_page(prepared: prepare::Resource) -> Self {
-        let mut page = Self::new(prepare::Resource { caching: Caching::Revalidate, ..prepared });
+        let mut page = Self::new(prepared);
         for representation in &mut page.representations {
+            representation.headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
             representation.headers.remove(header::ETAG);
             representation.headers.remove(header::ACCEPT_RANGES);
         }
@@ -104,30 +107,45 @@ impl Resource {
     }
 }
 
+/// The fields that a 304 repeats, so that a cache can bring its copy up to date (RFC 9110, section 15.4.5).
+const OF_NOT_MODIFIED: [HeaderName; 5] =
+    [header::ETAG, header::CACHE_CONTROL, header::VARY, header::CONTENT_LOCATION, header::EXPIRES];
+
 impl Representation {
-    fn new(prepared: prepare::Representation, content_type: &'static str, caching: Caching, varies: bool) -> Self {
+    fn new(prepared: prepare::Representation, fields: &Fields, varies: bool) -> Self {
         let prepare::Representation { encoding, hash, body } = prepared;
         let body = match body {
-            std::borrow::Cow::Borrowed(bytes) => Bytes::from_static(bytes),
-            std::borrow::Cow::Owned(bytes) => Bytes::from(bytes),
+            Cow::Borrowed(bytes) => Bytes::from_static(bytes),
+            Cow::Owned(bytes) => Bytes::from(bytes),
         };
         let etag = HeaderValue::try_from(format!("\"{hash}\"")).expect("a hash in hexadecimal is visible ASCII");
 
-        let mut not_modified = HeaderMap::new();
-        not_modified.insert(header::ETAG, etag.clone());
-        not_modified.insert(header::CACHE_CONTROL, HeaderValue::from_static(caching.cache_control()));
-        if varies {
-            not_modified.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
-        }
-
-        let mut headers = HeaderMap::new();
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
+        let mut headers = HeaderMap::with_capacity(12);
         headers.insert(header::CONTENT_LENGTH, HeaderValue::from(body.len()));
         headers.insert(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
+        headers.insert(header::ETAG, etag.clone());
         if encoding != Encoding::Identity {
             headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static(encoding.token()));
         }
-        headers.extend(not_modified.clone());
+        if varies {
+            headers.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
+        }
+        for (name, value) in fields.iter() {
+            let name = HeaderName::try_from(&**name).expect("a field of a prepared site has a name");
+            let value = match value {
+                Cow::Borrowed(value) => HeaderValue::from_static(value),
+                Cow::Owned(value) => HeaderValue::try_from(value).expect("a field of a prepared site is printable"),
+            };
+            // The owner may have reasons for a Vary of his own; no other field comes twice.
+            headers.append(name, value);
+        }
+
+        let mut not_modified = HeaderMap::with_capacity(OF_NOT_MODIFIED.len());
+        for name in &OF_NOT_MODIFIED {
+            for value in headers.get_all(name) {
+                not_modified.append(name, value.clone());
+            }
+        }
         Self { encoding, etag, headers, not_modified, body }
     }
 

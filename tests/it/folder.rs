@@ -2,10 +2,7 @@
 
 use std::{fs, os::unix::fs::symlink, time::SystemTime};
 
-use homebody::site::{
-    Site,
-    prepare::{Warning, WarningReason, encoding::Encoding},
-};
+use homebody::site::Site;
 
 use crate::support::{Folder, Server, TestApp, prose};
 
@@ -46,9 +43,14 @@ async fn a_sibling_of_another_version_is_not_used() {
     let old = zstd::bulk::compress(prose("old").as_bytes(), 1).unwrap();
     let site =
         Folder::site().file("page.html", prose("new")).file("page.html.zst", &old).file("page.html.gz", "no gzip");
-    let (_, warnings) = Site::from_folder(site.path()).unwrap();
-    let stale = |encoding| Warning { file: "page.html".to_owned(), reason: WarningReason::StaleSibling(encoding) };
-    assert_eq!(warnings, [stale(Encoding::Zstd), stale(Encoding::Gzip)]);
+    let warnings: Vec<String> =
+        Site::from_folder(site.path()).unwrap().warnings().iter().map(ToString::to_string).collect();
+    let stale = |sibling, encoding| {
+        format!(
+            "page.html: the file {sibling} beside it holds something else, so it is not its {encoding} representation"
+        )
+    };
+    assert_eq!(warnings, [stale("page.html.zst", "zstd"), stale("page.html.gz", "gzip")]);
     let app = TestApp::builder().file("page.html", prose("new")).file("page.html.zst", &old).start();
     let reply = app.get_with("/page.html", &[("accept-encoding", "zstd")]).await;
     assert_eq!(reply.decoded(), prose("new").as_bytes());
@@ -58,7 +60,7 @@ async fn a_sibling_of_another_version_is_not_used() {
 async fn file_times_do_not_matter() {
     let site = Folder::site().file("page.html", "page");
     let tag = |site: &Folder| {
-        let (site, _) = Site::from_folder(site.path()).unwrap();
+        let site = Site::from_folder(site.path()).unwrap();
         format!("{:?}", site.resolve("/page.html").unwrap())
     };
     let before = tag(&site);
@@ -72,7 +74,7 @@ fn links_in_the_file_system_are_followed_but_not_in_circles() {
     let store = Folder::empty().file("page.html", "from the store");
     let site = Folder::site();
     symlink(store.path().join("page.html"), site.path().join("page.html")).unwrap();
-    let (prepared, _) = Site::from_folder(site.path()).unwrap();
+    let prepared = Site::from_folder(site.path()).unwrap();
     assert!(prepared.resolve("/page.html").is_some());
     symlink(site.path(), site.path().join("again")).unwrap();
     let error = Site::from_folder(site.path()).unwrap_err().to_string();

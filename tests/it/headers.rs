@@ -1,4 +1,4 @@
-//! The right type and the right caching for each kind of file.
+//! The right type, the right caching and sane defaults for each kind of file.
 
 use crate::support::TestApp;
 
@@ -55,4 +55,20 @@ async fn how_long_a_file_is_kept_follows_from_its_name() {
 async fn what_is_missing_is_never_kept_whatever_its_name() {
     let app = TestApp::builder().start();
     app.get("/style.3f9a1c0e.css").await.assert_status(404).assert_header("cache-control", "no-cache");
+}
+
+#[tokio::test]
+async fn what_browsers_show_as_a_document_has_defaults_that_protect_it() {
+    let app = TestApp::builder().file("a.svg", "<svg/>").file("a.jpg", "").file("404.html", "Lost?").start();
+    for path in ["/", "/a.svg", "/nowhere"] {
+        let reply = app.get(path).await;
+        reply.assert_header("x-content-type-options", "nosniff");
+        reply.assert_header("referrer-policy", "strict-origin-when-cross-origin");
+        reply.assert_header("content-security-policy", "frame-ancestors 'self'");
+        reply.assert_header("cross-origin-opener-policy", "same-origin-allow-popups");
+        // Only the owner knows whether every way to the site is encrypted.
+        reply.assert_no_header("strict-transport-security");
+    }
+    let picture = app.get("/a.jpg").await;
+    picture.assert_header("x-content-type-options", "nosniff").assert_no_header("content-security-policy");
 }

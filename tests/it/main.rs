@@ -19,6 +19,7 @@ mod headers;
 mod methods;
 mod metrics;
 mod not_found;
+mod owner_headers;
 mod pages;
 mod paths;
 mod prepare;

@@ -9,7 +9,11 @@ async fn an_unknown_path_shows_the_sites_404_page() {
     reply.assert_status(404).assert_headers(&[
         ("cache-control", "no-cache"),
         ("content-length", "5"),
+        ("content-security-policy", "frame-ancestors 'self'"),
         ("content-type", "text/html; charset=utf-8"),
+        ("cross-origin-opener-policy", "same-origin-allow-popups"),
+        ("referrer-policy", "strict-origin-when-cross-origin"),
+        ("x-content-type-options", "nosniff"),
     ]);
     assert_eq!(reply.text(), "Lost?");
 }
@@ -17,7 +21,12 @@ async fn an_unknown_path_shows_the_sites_404_page() {
 #[tokio::test]
 async fn a_site_without_such_a_page_says_it_plainly() {
     let reply = TestApp::builder().start().get("/nowhere").await;
-    reply.assert_status(404).assert_header("content-type", "text/plain; charset=utf-8");
+    reply.assert_status(404).assert_headers(&[
+        ("cache-control", "no-cache"),
+        ("content-length", "14"),
+        ("content-type", "text/plain; charset=utf-8"),
+        ("x-content-type-options", "nosniff"),
+    ]);
     assert_eq!(reply.text(), "404 Not Found\n");
 }
 

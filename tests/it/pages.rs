@@ -10,8 +10,12 @@ async fn a_page_is_sent_with_these_header_fields_and_no_others() {
         ("accept-ranges", "bytes"),
         ("cache-control", "no-cache"),
         ("content-length", "20"),
+        ("content-security-policy", "frame-ancestors 'self'"),
         ("content-type", "text/html; charset=utf-8"),
+        ("cross-origin-opener-policy", "same-origin-allow-popups"),
         ("etag", "\"25295a1ca65cc9ede8c016bff2974f13bb88f9eb\""),
+        ("referrer-policy", "strict-origin-when-cross-origin"),
+        ("x-content-type-options", "nosniff"),
     ]);
     assert_eq!(page.text(), "<title>About</title>");
 }
@@ -28,6 +32,7 @@ async fn a_folder_has_its_slash_and_its_other_names_lead_there() {
     for (path, location) in [
         ("/posts", "/posts/"),
         ("/posts/index.html", "/posts/"),
+        ("/posts/index", "/posts/"),
         ("/posts/2026", "/posts/2026/"),
         ("/index.html", "/"),
         ("/posts?page=2", "/posts/?page=2"),
@@ -38,6 +43,35 @@ async fn a_folder_has_its_slash_and_its_other_names_lead_there() {
         assert!(reply.body.is_empty());
     }
     assert_eq!(app.get("/posts/?page=2").await.text(), "posts", "a query does not change the page");
+}
+
+#[tokio::test]
+async fn a_page_has_the_name_of_its_file_and_is_found_without_the_extension() {
+    let app = TestApp::builder().file("about.html", "about").file("posts/first.html", "first").start();
+    assert_eq!(app.get("/about.html").await.text(), "about");
+    for (path, location) in [
+        ("/about", "/about.html"),
+        ("/about/", "/about.html"),
+        ("/about?a=//b", "/about.html?a=//b"),
+        ("/posts/first", "/posts/first.html"),
+    ] {
+        app.get(path).await.assert_redirects_to(308, location);
+    }
+    app.get("/about.htm").await.assert_status(404);
+}
+
+#[tokio::test]
+async fn files_win_over_folders_and_folders_over_pages_where_names_meet() {
+    let app = TestApp::builder()
+        .file("both.html", "the page")
+        .file("both/index.html", "the folder")
+        .file("plain.html", "the page")
+        .file("plain", "the file")
+        .start();
+    assert_eq!(app.get("/both.html").await.text(), "the page");
+    assert_eq!(app.get("/both/").await.text(), "the folder");
+    app.get("/both").await.assert_redirects_to(308, "/both/");
+    assert_eq!(app.get("/plain").await.text(), "the file");
 }
 
 #[tokio::test]

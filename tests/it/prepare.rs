@@ -2,10 +2,7 @@
 
 use std::{ffi::OsStr, fs, os::unix::ffi::OsStrExt, path::Path};
 
-use homebody::site::prepare::{
-    PreparedSite, WarningReason, cache::Cache, caching::Caching, encoding::Effort, encoding::Encoding, manifest,
-    prepare,
-};
+use homebody::site::prepare::{PreparedSite, cache::Cache, encoding::Effort, encoding::Encoding, manifest, prepare};
 
 use crate::support::{Folder, prose};
 
@@ -26,7 +23,8 @@ fn each_file_is_a_resource_with_type_class_and_representations() {
     assert_eq!(files, ["a/photo.jpg", "index.html", "style.3f9a1c0e.css"]);
     let [photo, _, style] = &prepared.resources[..] else { unreachable!("three were counted") };
     assert_eq!(photo.representations.len(), 1, "pictures are compressed already");
-    assert_eq!((style.content_type, style.caching), ("text/css; charset=utf-8", Caching::Immutable));
+    assert_eq!(style.fields.get("content-type"), Some("text/css; charset=utf-8"));
+    assert_eq!(style.fields.get("cache-control"), Some("public, max-age=31536000, immutable"));
     let encodings: Vec<Encoding> = style.representations.iter().map(|each| each.encoding).collect();
     assert_eq!(encodings, Encoding::ALL);
 }
@@ -78,7 +76,11 @@ fn the_same_files_make_the_same_output_whatever_their_order_and_time() {
 
 #[test]
 fn what_is_written_is_what_is_read() {
-    let site = Folder::site().file("page.html", prose("round trip")).file("_redirects", "gh https://example.com/");
+    let site = Folder::site()
+        .file("page.html", prose("round trip"))
+        .file("odd.xyzzy", "")
+        .file("_redirects", "gh https://example.com/")
+        .file("_headers", "/*\n  X-Own: a: b");
     let written = prepared(&site);
     let out = Folder::empty();
     let folder = out.path().join("site");
@@ -88,6 +90,8 @@ fn what_is_written_is_what_is_read() {
     let read = manifest::read(|name| fs::read(folder.join(name)).ok().map(Into::into));
     assert_eq!(read.resources, written.resources);
     assert_eq!(read.redirects, written.redirects);
+    assert_eq!(read.warnings, written.warnings);
+    assert_eq!(read.resources[0].fields.get("x-own"), Some("a: b"));
     assert!(!folder.join("left-over").exists());
 }
 
@@ -177,13 +181,13 @@ fn redirects_that_are_no_text_are_refused() {
 #[test]
 fn what_is_odd_is_warned_of_and_goes_on() {
     let site = Folder::site().file("notes.xyzzy", "?").file(".git/config", "").file("a/.DS_Store", "");
-    let found: Vec<_> = prepared(&site).warnings.into_iter().map(|warning| (warning.file, warning.reason)).collect();
+    let found: Vec<String> = prepared(&site).warnings.iter().map(ToString::to_string).collect();
     assert_eq!(
         found,
         [
-            (".git".to_owned(), WarningReason::Hidden),
-            ("a/.DS_Store".to_owned(), WarningReason::Hidden),
-            ("notes.xyzzy".to_owned(), WarningReason::UnknownType),
+            ".git: hidden, so it is not served (only .well-known is)",
+            "a/.DS_Store: hidden, so it is not served (only .well-known is)",
+            "notes.xyzzy: unknown extension, served as application/octet-stream",
         ]
     );
 }

@@ -23,6 +23,7 @@ async fn a_part_is_sent_with_its_place_and_the_fields_of_the_whole() {
         ("content-range", "bytes 2-4/10"),
         ("content-type", "text/plain; charset=utf-8"),
         ("etag", &whole.etag()),
+        ("x-content-type-options", "nosniff"),
     ]);
     assert_eq!(part.text(), "234");
 }

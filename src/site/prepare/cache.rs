@@ -7,7 +7,7 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use super::encoding::Encoding;
+use super::{encoding::Encoding, hash};
 
 /// A folder of compressed representations, each named by the hash of what it was made from.
 ///
@@ -27,9 +27,9 @@ impl Cache {
         Ok(Self { folder: folder.to_owned(), used: Mutex::default() })
     }
 
-    /// The representation of the bytes with this hash, made by `make` if it is not there yet.
-    pub fn get_or_make(&self, hash: &str, encoding: Encoding, make: impl FnOnce() -> Vec<u8>) -> Vec<u8> {
-        let name = format!("{hash}{}", encoding.suffix());
+    /// These bytes in this encoding, made by `make` if they are not there yet.
+    pub fn get_or_make(&self, bytes: &[u8], encoding: Encoding, make: impl FnOnce() -> Vec<u8>) -> Vec<u8> {
+        let name = format!("{}{}", hash::bytes(bytes), encoding.suffix());
         let path = self.folder.join(&name);
         self.used.lock().unwrap_or_else(PoisonError::into_inner).insert(name);
         if let Ok(made) = fs::read(&path) {

@@ -1,7 +1,5 @@
 //! How long a cache may keep a file, judged by its name.
 
-use std::fmt;
-
 /// The caching classes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Caching {
@@ -14,9 +12,6 @@ pub enum Caching {
 }
 
 impl Caching {
-    /// All classes.
-    pub const ALL: [Self; 3] = [Self::Immutable, Self::Brief, Self::Revalidate];
-
     /// The class of a file by its name.
     pub fn of(file: &str) -> Self {
         let name = file.rsplit('/').next().unwrap_or(file);
@@ -36,21 +31,6 @@ impl Caching {
             Self::Brief => "public, max-age=300",
             Self::Revalidate => "no-cache",
         }
-    }
-
-    /// The class that a word of the manifest names.
-    pub fn from_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|class| class.to_string() == word)
-    }
-}
-
-impl fmt::Display for Caching {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Immutable => "immutable",
-            Self::Brief => "brief",
-            Self::Revalidate => "revalidate",
-        })
     }
 }
 
@@ -124,13 +104,5 @@ mod tests {
             assert_eq!(Caching::of(file), Caching::Brief, "{file}");
         }
         assert_eq!(Caching::of("atom"), Caching::Revalidate, "a word is no extension");
-    }
-
-    #[test]
-    fn every_class_is_found_by_its_word() {
-        for class in Caching::ALL {
-            assert_eq!(Caching::from_word(&class.to_string()), Some(class));
-        }
-        assert_eq!(Caching::from_word("forever"), None);
     }
 }

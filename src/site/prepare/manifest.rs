@@ -1,20 +1,33 @@
 //! A prepared site as a flat folder of files: how `build.rs` hands it to the library.
 //!
-//! The folder holds each body once, named by its hash, the site's `_redirects`, and the manifest: one line a resource,
-//! fields separated by tabs:
+//! The folder holds each body once, named by its hash, the site's `_redirects`, what is odd about the site, and the
+//! manifest. In that, a line names a file, and the lines behind it that begin with a tab are its header fields and its
+//! representations:
 //!
 //! ```text
-//! FILE<tab>CONTENT-TYPE<tab>CACHING<tab>ENCODING:HASH[<tab>ENCODING:HASH]…
+//! posts/index.html
+//! <tab>content-type: text/html; charset=utf-8
+//! <tab>cache-control: no-cache
+//! <tab>identity 94e66df8cd09d410c62d9e0dc59d3a884e458e05
+//! <tab>br 3f786850e387550fdab836ed7e6dc881de23001b
 //! ```
 //!
-//! No field can hold a tab: file names have no control characters, and all else comes from tables of this module.
+//! Neither the name of a file nor a field can hold a tab or a line break.
 
 use std::{borrow::Cow, fmt::Write, fs, io, path::Path};
 
-use super::{PreparedSite, Representation, Resource, caching::Caching, encoding::Encoding, paths::REDIRECTS_FILE};
+use super::{
+    PreparedSite, Representation, Resource, Warning,
+    encoding::Encoding,
+    fields::{Field, Fields},
+    paths::REDIRECTS_FILE,
+};
 
 /// The name of the manifest in the folder.
 pub const MANIFEST_FILE: &str = "manifest";
+
+/// The warnings: on each line, a file, a tab and what is odd about it.
+const WARNINGS_FILE: &str = "warnings";
 
 /// Writes `site` into `folder`, which is emptied first.
 pub fn write(site: &PreparedSite, folder: &Path) -> io::Result<()> {
@@ -23,15 +36,21 @@ pub fn write(site: &PreparedSite, folder: &Path) -> io::Result<()> {
         _ => fs::create_dir_all(folder)?,
     }
     let mut manifest = String::new();
-    for resource in &site.resources {
-        let Resource { file, content_type, caching, representations } = resource;
-        let _ = write!(manifest, "{file}\t{content_type}\t{caching}");
+    for Resource { file, fields, representations } in &site.resources {
+        let _ = writeln!(manifest, "{file}");
+        for (name, value) in fields.iter() {
+            let _ = writeln!(manifest, "\t{name}: {value}");
+        }
         for Representation { encoding, hash, body } in representations {
-            let _ = write!(manifest, "\t{encoding}:{hash}");
+            let _ = writeln!(manifest, "\t{encoding} {hash}");
             fs::write(folder.join(&**hash), body)?;
         }
-        manifest.push('\n');
     }
+    let mut warnings = String::new();
+    for Warning { file, reason } in &site.warnings {
+        let _ = writeln!(warnings, "{file}\t{reason}");
+    }
+    fs::write(folder.join(WARNINGS_FILE), warnings)?;
     fs::write(folder.join(REDIRECTS_FILE), site.redirects.as_bytes())?;
     fs::write(folder.join(MANIFEST_FILE), manifest)
 }
@@ -44,28 +63,31 @@ pub fn write(site: &PreparedSite, folder: &Path) -> io::Result<()> {
 /// start of the binary shows it.
 pub fn read(get: impl Fn(&str) -> Option<Cow<'static, [u8]>>) -> PreparedSite {
     let file = |name: &str| get(name).unwrap_or_else(|| panic!("{name} is missing from the prepared site"));
-    let resources = text(file(MANIFEST_FILE)).lines().map(|line| resource(line, &file)).collect();
-    let redirects = text(file(REDIRECTS_FILE)).into();
-    PreparedSite { resources, redirects, warnings: Vec::new() }
+    let mut resources = Vec::new();
+    let mut lines = text(file(MANIFEST_FILE)).lines().peekable();
+    while let Some(name) = lines.next() {
+        let mut fields = Vec::new();
+        let mut representations = Vec::new();
+        while let Some(detail) = lines.next_if(|line| line.starts_with('\t')).map(|line| &line[1..]) {
+            match detail.split_once(": ") {
+                Some((name, value)) => fields.push(Field::from((name.into(), value.into()))),
+                None => representations.push(representation(detail, &file)),
+            }
+        }
+        resources.push(Resource { file: name.into(), fields: Fields::from_iter(fields), representations });
+    }
+    let warnings = text(file(WARNINGS_FILE)).lines().filter_map(|line| line.split_once('\t'));
+    let warnings = warnings.map(|(file, reason)| Warning { file: file.into(), reason: reason.into() }).collect();
+    PreparedSite { resources, redirects: text(file(REDIRECTS_FILE)).into(), warnings }
 }
 
-fn resource(line: &'static str, file: &impl Fn(&str) -> Cow<'static, [u8]>) -> Resource {
-    let mut fields = line.split('\t');
-    let mut field = || fields.next().unwrap_or_else(|| panic!("a field is missing in the manifest: {line}"));
-    let (name, content_type, caching) = (field(), field(), field());
-    let caching = Caching::from_word(caching).unwrap_or_else(|| panic!("no caching class: {line}"));
-    let representations = fields
-        .map(|field| {
-            let (token, hash) = field.split_once(':').unwrap_or_else(|| panic!("no representation: {line}"));
-            let encoding = Encoding::ALL.into_iter().find(|encoding| encoding.token() == token);
-            Representation {
-                encoding: encoding.unwrap_or_else(|| panic!("no encoding: {line}")),
-                hash: hash.into(),
-                body: file(hash),
-            }
-        })
-        .collect();
-    Resource { file: name.into(), content_type, caching, representations }
+fn representation(line: &'static str, file: &impl Fn(&str) -> Cow<'static, [u8]>) -> Representation {
+    let parts = line.split_once(' ').and_then(|(token, hash)| {
+        let encoding = Encoding::ALL.into_iter().find(|encoding| encoding.token() == token)?;
+        Some((encoding, hash))
+    });
+    let (encoding, hash) = parts.unwrap_or_else(|| panic!("neither field nor representation in the manifest: {line}"));
+    Representation { encoding, hash: hash.into(), body: file(hash) }
 }
 
 /// The text of an embedded file.

@@ -98,7 +98,7 @@ impl Builder {
 
     #[track_caller]
     pub fn start(self) -> TestApp {
-        let (site, _) = Site::from_folder(self.folder.path()).unwrap();
+        let site = Site::from_folder(self.folder.path()).unwrap();
         TestApp::of(site, self.options)
     }
 }
