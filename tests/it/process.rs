@@ -101,6 +101,16 @@ fn above_the_cap_a_connection_is_refused_at_once_and_below_it_served_again() {
 }
 
 #[test]
+fn it_goes_on_after_running_out_of_file_descriptors() {
+    let server = Server::start(&[]);
+    server.limit_open_files(24);
+    // The system takes them for the server, which has no descriptor left for most of them.
+    let held: Vec<TcpStream> = (0..40).map(|_| TcpStream::connect(server.public()).unwrap()).collect();
+    drop(held);
+    server.get("/").assert_status(200);
+}
+
+#[test]
 fn links_work_from_a_source_and_go_on_when_it_is_gone() {
     let upstream = Upstream::start(Wire::Text("a https://example.com/a".to_owned()));
     let server = Server::start(&["--redirects-url", &upstream.url()]);

@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process, prlimit};
 use serde_json::Value;
 
 use super::Reply;
@@ -111,6 +111,12 @@ impl Server {
 
     pub fn signal(&self, signal: Signal) {
         kill_process(Pid::from_child(&self.child), signal).unwrap();
+    }
+
+    /// Lowers the number of file descriptors it may have, while it runs.
+    pub fn limit_open_files(&self, most: u64) {
+        let limit = Rlimit { current: Some(most), maximum: Some(most) };
+        prlimit(Some(Pid::from_child(&self.child)), Resource::Nofile, limit).unwrap();
     }
 
     /// Waits until it has ended, and says with which exit code.
