@@ -102,12 +102,14 @@ fn check_finds_what_is_odd_and_fails_on_what_is_wrong() {
     let site = Folder::site()
         .file("notes.xyzzy", "?")
         .file("about/index.html", "about")
+        .file("_headers", "/nowhere/*\n  X-Own: 1")
         .file("_redirects", "about https://example.com/\nb javascript:alert(1)");
     let output = run(&["check", "--dir", &site.display()]);
     assert_fails(&output, 1, &["1 line"]);
     let report = String::from_utf8_lossy(&output.stdout);
     for finding in [
         "warning: notes.xyzzy: unknown extension",
+        "warning: _headers: line 1: nothing of the site is at /nowhere/*",
         "warning: short link about: never reached",
         "warning: 404.html: missing",
         "error: line 2 of the site's short links: the target is no http or https address: b javascript:alert(1)",

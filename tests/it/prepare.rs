@@ -173,6 +173,17 @@ fn what_cannot_be_read_is_refused() {
 }
 
 #[test]
+fn a_giant_that_does_not_get_smaller_is_warned_of() {
+    let giant = vec![0; 5_000_001];
+    let site = Folder::site().file("film.mp4", &giant).file("zeros.txt", &giant).file("short.mp4", &giant[1..]);
+    let warnings: Vec<String> = prepared(&site).warnings.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        warnings,
+        ["film.mp4: 5 MB that compressing makes no smaller; visitors wait for it, and it stays in memory"]
+    );
+}
+
+#[test]
 fn redirects_that_are_no_text_are_refused() {
     let site = Folder::site().file("_redirects", [0xff]);
     assert!(refusal(site.path()).ends_with("_redirects: not UTF-8 text"));

@@ -112,16 +112,52 @@ mod tests {
     }
 
     #[test]
-    fn types_that_browsers_are_strict_about_are_exact() {
-        for (file, content_type, why) in [
-            ("a.mjs", "text/javascript; charset=utf-8", "modules are refused under another type"),
-            ("a.wasm", "application/wasm", "streaming compilation is refused with a parameter"),
-            ("a.json", "application/json", "JSON has no charset parameter"),
-            ("a.woff2", "font/woff2", "the registered type"),
-            ("a.svg", "image/svg+xml", "a picture under another type is not shown"),
-            ("a.webmanifest", "application/manifest+json", "the registered type"),
+    fn types_are_the_registered_ones_with_the_charset_they_need_and_no_other_parameter() {
+        for (extensions, content_type) in [
+            ("html htm", "text/html; charset=utf-8"),
+            ("css", "text/css; charset=utf-8"),
+            // Modules are refused under another type.
+            ("js mjs cjs", "text/javascript; charset=utf-8"),
+            // JSON has no charset parameter.
+            ("json map", "application/json"),
+            ("webmanifest", "application/manifest+json"),
+            // With a parameter, it is not compiled while it arrives.
+            ("wasm", "application/wasm"),
+            ("xml", "application/xml; charset=utf-8"),
+            ("atom", "application/atom+xml; charset=utf-8"),
+            ("rss", "application/rss+xml; charset=utf-8"),
+            ("txt", "text/plain; charset=utf-8"),
+            ("md", "text/markdown; charset=utf-8"),
+            ("csv", "text/csv; charset=utf-8"),
+            ("ics", "text/calendar; charset=utf-8"),
+            ("svg", "image/svg+xml"),
+            ("avif", "image/avif"),
+            ("webp", "image/webp"),
+            ("jxl", "image/jxl"),
+            ("ico", "image/x-icon"),
+            ("woff2", "font/woff2"),
+            ("woff", "font/woff"),
+            ("ttf", "font/ttf"),
+            ("otf", "font/otf"),
+            ("pdf", "application/pdf"),
         ] {
-            assert_eq!(of(file).map(|kind| kind.content_type), Some(content_type), "{file}: {why}");
+            for extension in extensions.split(' ') {
+                let kind = of(&format!("a.{extension}"));
+                assert_eq!(kind.map(|kind| kind.content_type), Some(content_type), "{extension}");
+            }
+        }
+        let association = of(".well-known/apple-app-site-association");
+        assert_eq!(association.map(|kind| kind.content_type), Some("application/json"));
+    }
+
+    #[test]
+    fn only_what_is_not_compressed_already_is_compressed() {
+        let compressible = |extension| of(&format!("a.{extension}")).is_some_and(|kind| kind.compressible);
+        for extension in ["html", "css", "js", "svg", "wasm", "ico", "ttf", "otf", "json", "xml", "webmanifest"] {
+            assert!(compressible(extension), "{extension}");
+        }
+        for extension in ["png", "jpg", "webp", "avif", "woff2", "mp4", "zip", "gz", "pdf"] {
+            assert!(!compressible(extension), "{extension}");
         }
     }
 }
