@@ -8,7 +8,7 @@ use axum::{
 };
 
 /// Permanent, but a wrong layout must not stick in browsers for ever.
-const CACHE_CONTROL: HeaderValue = HeaderValue::from_static("public, max-age=300");
+const CACHE_CONTROL: HeaderValue = HeaderValue::from_static("max-age=300");
 
 /// A redirect to the canonical path of a resource.
 ///

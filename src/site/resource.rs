@@ -122,9 +122,11 @@ impl Representation {
 
         let mut headers = HeaderMap::with_capacity(12);
         headers.insert(header::CONTENT_LENGTH, HeaderValue::from(body.len()));
-        headers.insert(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
         headers.insert(header::ETAG, etag.clone());
-        if encoding != Encoding::Identity {
+        if encoding == Encoding::Identity {
+            // Of the others, no part can be had.
+            headers.insert(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
+        } else {
             headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static(encoding.token()));
         }
         if varies {

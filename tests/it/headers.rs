@@ -44,8 +44,8 @@ async fn how_long_a_file_is_kept_follows_from_its_name() {
         ("/", "no-cache"),
         ("/photo.20241031.jpg", "no-cache"),
         ("/style.3f9a1c0e.css", "public, max-age=31536000, immutable"),
-        ("/robots.txt", "public, max-age=300"),
-        ("/feed.atom", "public, max-age=300"),
+        ("/robots.txt", "max-age=300"),
+        ("/feed.atom", "max-age=300"),
     ] {
         app.get(path).await.assert_header("cache-control", cache_control);
     }
@@ -55,6 +55,35 @@ async fn how_long_a_file_is_kept_follows_from_its_name() {
 async fn what_is_missing_is_never_kept_whatever_its_name() {
     let app = TestApp::builder().start();
     app.get("/style.3f9a1c0e.css").await.assert_status(404).assert_header("cache-control", "no-cache");
+}
+
+#[tokio::test]
+async fn every_answer_says_how_long_it_may_be_kept() {
+    let app = TestApp::builder()
+        .file("posts/index.html", "posts")
+        .file("page.html", "page")
+        .file("_redirects", "gh https://example.com/")
+        .start();
+    let etag = app.get("/page.html").await.etag();
+    let long = format!("/{}", "a".repeat(9 * 1024));
+    for (method, path, header, status) in [
+        ("GET", "/page.html", ("accept", "*/*"), 200),
+        ("GET", "/page.html", ("range", "bytes=0-0"), 206),
+        ("GET", "/page.html", ("if-none-match", &*etag), 304),
+        ("GET", "/page.html", ("if-match", "\"other\""), 412),
+        ("GET", "/page.html", ("range", "bytes=99-"), 416),
+        ("GET", "/posts", ("accept", "*/*"), 308),
+        ("GET", "/gh", ("accept", "*/*"), 302),
+        ("GET", "/nowhere", ("accept", "*/*"), 404),
+        ("POST", "/", ("accept", "*/*"), 405),
+        ("OPTIONS", "/", ("accept", "*/*"), 204),
+        ("GET", "/", ("host", "a/b"), 400),
+        ("GET", &long, ("accept", "*/*"), 414),
+    ] {
+        let reply = app.request(method, path, &[header]).await;
+        reply.assert_status(status);
+        assert!(reply.header("cache-control").is_some(), "{status} says nothing");
+    }
 }
 
 #[tokio::test]

@@ -8,6 +8,8 @@ fn app() -> TestApp {
         .file("page.html", prose("ranges"))
         .file("empty.txt", "")
         .file("404.html", prose("nowhere"))
+        .file("posts/index.html", "posts")
+        .file("_redirects", "gh https://example.com/")
         .start()
 }
 
@@ -113,8 +115,12 @@ async fn preconditions_come_before_ranges() {
 }
 
 #[tokio::test]
-async fn a_missing_page_has_no_parts() {
-    let reply = app().get_with("/nowhere", &[("range", "bytes=0-1")]).await;
-    reply.assert_status(404).assert_no_header("accept-ranges");
-    assert_eq!(reply.text(), prose("nowhere"));
+async fn neither_a_missing_page_nor_a_redirect_has_parts() {
+    let app = app();
+    let missing = app.get_with("/nowhere", &[("range", "bytes=0-1")]).await;
+    missing.assert_status(404).assert_no_header("accept-ranges");
+    assert_eq!(missing.text(), prose("nowhere"));
+    for (path, status) in [("/posts", 308), ("/gh", 302)] {
+        app.get_with(path, &[("range", "bytes=0-1")]).await.assert_status(status).assert_no_header("content-range");
+    }
 }

@@ -28,7 +28,7 @@ impl Caching {
     pub fn cache_control(self) -> &'static str {
         match self {
             Self::Immutable => "public, max-age=31536000, immutable",
-            Self::Brief => "public, max-age=300",
+            Self::Brief => "max-age=300",
             Self::Revalidate => "no-cache",
         }
     }
