@@ -11,6 +11,7 @@ mod support;
 
 mod cli;
 mod conditional;
+mod conformance;
 mod embedded;
 mod encoding;
 mod folder;

@@ -55,6 +55,18 @@ fn the_table_of_metrics_is_what_is_exposed() {
 }
 
 #[test]
+fn what_a_reader_must_know_is_said() {
+    let readme = read("README.md").replace('\n', " ");
+    for (said, why) in [
+        ("fragment", "what becomes of a fragment is decided by browsers, not by the target alone"),
+        ("begin with a dot are reserved", "neither pages nor links can have such names"),
+        ("`/about.html`", "which form of a path is the canonical one"),
+    ] {
+        assert!(readme.contains(said), "{said:?} is not in the README: {why}");
+    }
+}
+
+#[test]
 fn the_about_page_names_every_flag() {
     let page = read("content/about/index.html");
     let mut cli = Cli::command();
