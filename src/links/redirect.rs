@@ -10,7 +10,7 @@ use super::table::Link;
 
 /// The table can be edited at any time, so whatever the status, nobody keeps an answer longer than a minute: a permanent
 /// redirect without this would outlive its link in every browser that has seen it.
-const CACHE_CONTROL: HeaderValue = HeaderValue::from_static("max-age=60");
+const CACHE_CONTROL: HeaderValue = HeaderValue::from_static("public, max-age=60");
 
 /// An answer made once, when the table is read.
 #[derive(Debug, Clone)]

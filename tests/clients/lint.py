@@ -19,7 +19,7 @@ from redbot.resource import HttpResource
 
 # Findings that are wrong or do not apply here: the name of the note, and why. One that does not occur has to go.
 EXCEPTIONS = {
-    "STORE_PUBLIC_UNNECESSARY": "what never changes may be kept even where a request had to bring a password, as at an edge",
+    "STORE_PUBLIC_UNNECESSARY": "assets and links are the same for everyone: caches may keep them even if the request had a password",
 }
 
 # Seconds for one answer, and for all that redbot asks.

@@ -94,7 +94,11 @@ async fn redirects_follow_no_rule() {
         .file("_headers", "/*\n  X-Own: 1\n  Cache-Control: no-store")
         .start();
     app.get("/posts").await.assert_status(308).assert_no_header("x-own");
-    app.get("/gh").await.assert_status(302).assert_no_header("x-own").assert_header("cache-control", "max-age=60");
+    app.get("/gh")
+        .await
+        .assert_status(302)
+        .assert_no_header("x-own")
+        .assert_header("cache-control", "public, max-age=60");
 }
 
 #[test]

@@ -9,7 +9,7 @@ async fn a_link_of_the_site_redirects() {
     let app = TestApp::builder().file("_redirects", "gh https://example.com/me").start();
     let reply = app.get("/gh").await;
     reply.assert_status(302).assert_headers(&[
-        ("cache-control", "max-age=60"),
+        ("cache-control", "public, max-age=60"),
         ("content-length", &reply.body.len().to_string()),
         ("content-type", "text/html; charset=utf-8"),
         ("location", "https://example.com/me"),
@@ -40,7 +40,7 @@ async fn a_link_may_have_a_status_of_its_own() {
 #[tokio::test]
 async fn even_a_permanent_link_is_kept_only_for_a_minute() {
     let app = TestApp::builder().file("_redirects", "a https://example.com/a 301").start();
-    app.get("/a").await.assert_status(301).assert_header("cache-control", "max-age=60");
+    app.get("/a").await.assert_status(301).assert_header("cache-control", "public, max-age=60");
 }
 
 #[tokio::test]

@@ -369,6 +369,8 @@ fn is_token(byte: u8) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     /// What changes for the resource at `path`, a field a line.
@@ -504,5 +506,41 @@ mod tests {
             error.to_string(),
             "line 4: content-type takes one value, and line 2 sets it for /a too; remove that first with ! content-type"
         );
+    }
+
+    /// Whether a path with one star, or none, names another, in the plainest way.
+    fn names(rule: &str, path: &str) -> bool {
+        match rule.split_once('*') {
+            None => rule == path,
+            Some((start, end)) => {
+                path.len() >= start.len() + end.len() && path.starts_with(start) && path.ends_with(end)
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_refused_or_makes_fields_that_can_be_sent(
+            text in "(/|/\\*|/:a/|a|\n|\r\n|\n  |: |! |X-A: b|ETag: c|:splat|:a|#|%|é|[ -~]|\\PC){0,40}",
+        ) {
+            if let Ok(rules) = HeaderRules::parse(&text) {
+                let paths = ["/a/é b.html".to_owned(), "/".to_owned()];
+                for (name, value) in rules.changes(&paths).unwrap_or_default() {
+                    prop_assert!(!name.is_empty() && name.bytes().all(|byte| is_token(byte) && !byte.is_ascii_uppercase()));
+                    prop_assert!(!FORBIDDEN.iter().any(|(names, _)| names.contains(&&*name)));
+                    let value = value.unwrap_or_default();
+                    prop_assert!(value.trim() == value && value.bytes().all(|byte| matches!(byte, b' '..=b'~')), "{}", value);
+                }
+            }
+        }
+
+        #[test]
+        fn a_star_stands_for_anything_and_nothing_else_does(
+            rule in "/[ab/]{0,3}\\*?[ab/]{0,3}", path in "/[ab/]{0,5}",
+        ) {
+            let rules = HeaderRules::parse(&format!("{rule}\n  X-A: b")).expect("one rule");
+            let changes = rules.changes(std::slice::from_ref(&path)).expect("one line");
+            prop_assert_eq!(!changes.is_empty(), names(&rule, &path));
+        }
     }
 }
