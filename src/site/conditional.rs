@@ -51,10 +51,13 @@ fn none_match_names(request: &HeaderMap, etag: &HeaderValue) -> bool {
     if first == etag {
         return true; // The one tag that a browser sends.
     }
-    if first.as_bytes().trim_ascii() == b"*" {
-        return lines.next().is_none();
+    let is_star = first.as_bytes().trim_ascii() == b"*";
+    let second = lines.next();
+    if is_star && second.is_none() {
+        return true;
     }
-    std::iter::once(first).chain(lines).any(|line| Tags(line.as_bytes()).any(|tag| tag.opaque == etag.as_bytes()))
+    let mut lines = std::iter::once(first).chain(second).chain(lines);
+    lines.any(|line| Tags(line.as_bytes()).any(|tag| tag.opaque == etag.as_bytes()))
 }
 
 /// An entity-tag of a list.
@@ -126,6 +129,7 @@ mod tests {
             (&["*"], true, "anything"),
             (&[" * "], true, "anything, with spaces"),
             (&["*", r#""b""#], false, "the star only stands alone"),
+            (&["*", r#""a""#], true, "what is malformed does not hide the next line"),
             (&[r#""*""#], false, "a quoted star is a tag"),
             (&["a"], false, "a tag without quotes is none"),
             (&[r#"a, "a""#], true, "what is malformed does not hide the rest"),

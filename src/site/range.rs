@@ -33,8 +33,8 @@ impl ByteRange {
             ("", length) => Some(Self::Last(position(length)?)),
             (first, "") => Some(Self::From(position(first)?)),
             (first, last) => {
-                let (first, last) = (position(first)?, position(last)?);
-                (first <= last).then_some(Self::FromTo(first, last))
+                let range = Self::FromTo(position(first)?, position(last)?);
+                is_at_most(first, last).then_some(range)
             }
         }
     }
@@ -49,6 +49,12 @@ impl ByteRange {
         };
         (!range.is_empty()).then_some(range)
     }
+}
+
+/// Whether one number is not above another, however long they are.
+fn is_at_most(first: &str, last: &str) -> bool {
+    let (first, last) = (first.trim_start_matches('0'), last.trim_start_matches('0'));
+    (first.len(), first) <= (last.len(), last)
 }
 
 /// A number of any length: what does not fit is behind the end of everything.
@@ -108,6 +114,8 @@ mod tests {
             (&["bytes=0-1,3-4"], None, "several ranges"),
             (&["bytes=0-1", "bytes=3-4"], None, "several lines"),
             (&["bytes=5-2"], None, "backwards"),
+            (&["bytes=0009-10"], Some(FromTo(9, 10)), "zeros before a number"),
+            (&["bytes=99999999999999999999999-99999999999999999999998"], None, "backwards behind everything"),
             (&["bytes=-"], None, "neither end"),
             (&["bytes="], None, "nothing"),
             (&["bytes"], None, "no equals sign"),
