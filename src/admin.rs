@@ -5,6 +5,7 @@
 //! | `/metrics` | all metrics, in Prometheus' text format |
 //! | `/healthz` | 200 as long as the process answers at all |
 //! | `/readyz` | 200 while requests are taken, 503 once draining has begun; never depends on the source of links |
+//! | `POST /-/refresh` | asks the source of links now, and says as JSON what came of it |
 
 use std::sync::{
     Arc,
@@ -14,12 +15,17 @@ use std::sync::{
 use axum::{
     Router,
     extract::State,
-    http::{StatusCode, header},
-    response::IntoResponse,
-    routing::get,
+    http::{HeaderMap, StatusCode, header},
+    response::{IntoResponse, Response},
+    routing::{get, post},
 };
+use serde_json::json;
 
-use crate::{metrics::Metrics, router::App};
+use crate::{
+    links::{Difference, RefreshError, Refreshed},
+    metrics::Metrics,
+    router::App,
+};
 
 /// Whether requests are taken: true until draining begins.
 #[derive(Debug, Clone)]
@@ -45,6 +51,7 @@ impl Readiness {
 pub fn router(app: Arc<App>, readiness: Readiness) -> Router {
     Router::new()
         .route("/metrics", get(metrics))
+        .route("/-/refresh", post(refresh))
         .with_state(app)
         .route("/healthz", get(|| async { "alive\n" }))
         .route("/readyz", get(ready).with_state(readiness))
@@ -56,4 +63,48 @@ async fn metrics(State(app): State<Arc<App>>) -> impl IntoResponse {
 
 async fn ready(State(readiness): State<Readiness>) -> impl IntoResponse {
     if readiness.is_ready() { (StatusCode::OK, "ready\n") } else { (StatusCode::SERVICE_UNAVAILABLE, "draining\n") }
+}
+
+/// Refreshes the links past the bucket, but not past what the source asked for.
+async fn refresh(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
+    if is_from_another_site(&headers) {
+        return (StatusCode::FORBIDDEN, "not for other sites\n").into_response();
+    }
+    let refreshed = app.links.refresh_now().await;
+    let (status, answer) = match &refreshed {
+        Ok(Refreshed { difference: Difference { added, changed, removed }, links, rejected }) => {
+            let counts = json!({
+                "added": added, "changed": changed, "removed": removed, "rejected": rejected, "links": links,
+            });
+            (StatusCode::OK, counts)
+        }
+        Err(error) => {
+            let status = match error {
+                RefreshError::NoSource => StatusCode::CONFLICT,
+                RefreshError::NotYet(_) => StatusCode::SERVICE_UNAVAILABLE,
+                RefreshError::Failed(_) => StatusCode::BAD_GATEWAY,
+            };
+            (status, json!({ "error": error.to_string() }))
+        }
+    };
+    let fields = [(header::CONTENT_TYPE, "application/json"), (header::CACHE_CONTROL, "no-store")];
+    let mut response = (status, fields, format!("{answer}\n")).into_response();
+    if let Err(RefreshError::NotYet(left)) = refreshed {
+        // Rounded up, so that whoever comes back then is not too early.
+        response.headers_mut().insert(header::RETRY_AFTER, (left.as_secs() + 1).into());
+    }
+    response
+}
+
+/// Whether a browser sends the request on behalf of a page that is not this listener's: what the owner visits must not
+/// work for him here. Programs say nothing of the kind.
+fn is_from_another_site(headers: &HeaderMap) -> bool {
+    match headers.get("sec-fetch-site") {
+        Some(site) => site != "same-origin" && site != "none",
+        // Older browsers name the origin of what posts.
+        None => headers.get(header::ORIGIN).is_some_and(|origin| {
+            let host = headers.get(header::HOST).map_or(&b""[..], |host| host.as_bytes());
+            origin.as_bytes().strip_prefix(b"http://").or(origin.as_bytes().strip_prefix(b"https://")) != Some(host)
+        }),
+    }
 }

@@ -13,7 +13,7 @@ use std::{
 use anyhow::Context;
 
 use crate::{
-    config::{Command, LinkArgs, SiteArgs, certificate_file},
+    config::{Command, LinkArgs, SiteArgs, certificate_file, github_token},
     links::{HttpSource, Source, SourceAddress, file_source},
     site::Site,
 };
@@ -64,15 +64,27 @@ fn source(args: &LinkArgs) -> Result<Option<Box<dyn Source>>, Failure> {
     Ok(match &args.redirects_url {
         None => None,
         Some(SourceAddress::File(path)) => Some(Box::new(file_source(path.clone()))),
-        Some(SourceAddress::Web(url)) => {
+        Some(SourceAddress::Web(address)) => {
+            let token = github_token().map_err(|error| Failure::Usage(format!("HOMEBODY_GITHUB_TOKEN: {error}")))?;
             let roots = certificate_file();
-            let source = HttpSource::new(url.clone(), roots.as_deref()).map_err(|error| {
+            let source = HttpSource::new(address, roots.as_deref(), token).map_err(|error| {
                 let file = roots.unwrap_or_default();
                 Failure::Usage(format!("SSL_CERT_FILE: {}: cannot be used: {error}", file.display()))
             })?;
             Some(Box::new(source))
         }
     })
+}
+
+/// What is odd about the address of the source, if anything is.
+fn source_warning(args: &LinkArgs) -> Option<&'static str> {
+    match &args.redirects_url {
+        Some(SourceAddress::Web(address)) if address.is_pinned() => Some(
+            "--redirects-url (HOMEBODY_REDIRECTS_URL): the address names one revision, so edits never arrive; \
+             leave its 40 characters out",
+        ),
+        _ => None,
+    }
 }
 
 /// Writes what a command found to standard output.

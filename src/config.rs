@@ -22,7 +22,7 @@ use clap::{
 use tracing::level_filters::LevelFilter;
 
 use crate::{
-    links::{STATUSES, SourceAddress},
+    links::{STATUSES, SourceAddress, Token},
     server::ListenAddress,
     telemetry::LogFormat,
 };
@@ -48,7 +48,7 @@ pub enum Command {
     /// Ask the admin listener whether the server takes requests: exit code 0 if it does, 1 if not
     Healthcheck(AdminArgs),
     /// Print the short links
-    Links(CheckArgs),
+    Links(LinksArgs),
 }
 
 /// What `serve` takes.
@@ -67,6 +67,9 @@ pub struct ServeArgs {
     /// The short links.
     #[command(flatten)]
     pub links: LinkArgs,
+    /// How links are kept up to date.
+    #[command(flatten)]
+    pub refresh: RefreshArgs,
     /// The log.
     #[command(flatten)]
     pub log: LogArgs,
@@ -99,13 +102,40 @@ pub struct SiteArgs {
 /// Which short links.
 #[derive(Debug, Args)]
 pub struct LinkArgs {
-    /// Text with more short links: an http or https address, or a file
+    /// Text with more short links: a Gist, another http or https address, or a file
     #[arg(long, env = "HOMEBODY_REDIRECTS_URL", value_name = "URL")]
     pub redirects_url: Option<SourceAddress>,
     /// Status of short links that name none: 301, 302, 303, 307 or 308
     #[arg(long, env = "HOMEBODY_REDIRECT_STATUS", value_name = "N", default_value = "302")]
     #[arg(value_parser = redirect_status)]
     pub redirect_status: StatusCode,
+}
+
+/// How short links are kept up to date, and by whom.
+#[derive(Debug, Args)]
+pub struct RefreshArgs {
+    /// How long browsers may keep the answer of a short link, such as 60s or 10m
+    #[arg(long, env = "HOMEBODY_REDIRECT_MAX_AGE", value_name = "DURATION", default_value = "1m")]
+    #[arg(value_parser = humantime::parse_duration)]
+    pub redirect_max_age: Duration,
+    /// Ask for the links once in this time, too, such as 10m [default: only when a name is not known]
+    #[arg(long, env = "HOMEBODY_REDIRECTS_INTERVAL", value_name = "DURATION", requires = "redirects_url")]
+    #[arg(value_parser = interval)]
+    pub redirects_interval: Option<Duration>,
+    /// File that keeps the last good links for a start while their source is down
+    #[arg(long, env = "HOMEBODY_LINKS_CACHE", value_name = "FILE", requires = "redirects_url")]
+    pub links_cache: Option<PathBuf>,
+}
+
+/// What `links` takes.
+#[derive(Debug, Args)]
+pub struct LinksArgs {
+    /// What `check` takes too.
+    #[command(flatten)]
+    pub check: CheckArgs,
+    /// Print JSON
+    #[arg(long, env = "HOMEBODY_JSON")]
+    pub json: bool,
 }
 
 /// What `check` and `links` take.
@@ -180,6 +210,25 @@ pub fn colours() -> bool {
 /// The file of certificates to trust instead of the built-in ones, by the variable that OpenSSL and others read too.
 pub fn certificate_file() -> Option<PathBuf> {
     env::var_os("SSL_CERT_FILE").filter(|file| !file.is_empty()).map(PathBuf::from)
+}
+
+/// The owner's token for GitHub; a variable only, since a command line can be read by others.
+///
+/// # Errors
+///
+/// If it cannot stand in a header.
+pub fn github_token() -> Result<Option<Token>, &'static str> {
+    let Some(token) = env::var_os("HOMEBODY_GITHUB_TOKEN").filter(|token| !token.is_empty()) else { return Ok(None) };
+    let token = token.to_str().and_then(Token::new).ok_or("it is not printable ASCII, so it is no token")?;
+    Ok(Some(token))
+}
+
+/// A source that is asked more often than this is not asked, but pestered.
+const SHORTEST_INTERVAL: Duration = Duration::from_secs(1);
+
+fn interval(text: &str) -> Result<Duration, String> {
+    let interval = humantime::parse_duration(text).map_err(|error| error.to_string())?;
+    if interval < SHORTEST_INTERVAL { Err("it is shorter than a second".to_owned()) } else { Ok(interval) }
 }
 
 fn redirect_status(text: &str) -> Result<StatusCode, &'static str> {

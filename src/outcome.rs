@@ -21,6 +21,8 @@ pub enum Outcome {
     CanonicalRedirect,
     /// A short link led elsewhere.
     ShortLink,
+    /// A short link was shown, not followed.
+    LinkPreview,
     /// Neither the site nor the links know the path: 404.
     NotFound,
 }
@@ -37,6 +39,7 @@ impl Outcome {
             Self::RangeNotSatisfiable => "range_not_satisfiable",
             Self::CanonicalRedirect => "canonical_redirect",
             Self::ShortLink => "short_link",
+            Self::LinkPreview => "link_preview",
             Self::NotFound => "not_found",
         }
     }

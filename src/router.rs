@@ -19,7 +19,7 @@ use percent_encoding::percent_decode_str;
 use tower_service::Service;
 
 use crate::{
-    links::{LinkOptions, Links, Source},
+    links::{LinkOptions, Links},
     metrics::Metrics,
     outcome::Outcome,
     site::{Resolved, Site},
@@ -40,19 +40,12 @@ pub struct App {
 }
 
 /// How an [`App`] differs from the plain one.
+#[derive(Debug, Default)]
 pub struct AppOptions {
-    /// Where short links come from besides the site's own.
-    pub source: Option<Box<dyn Source>>,
-    /// For links that name no status.
-    pub redirect_status: StatusCode,
+    /// The short links; their floor, and what shadows them, is the site's.
+    pub links: LinkOptions,
     /// Whether each request gets a line in the log.
     pub request_log: bool,
-}
-
-impl Default for AppOptions {
-    fn default() -> Self {
-        Self { source: None, redirect_status: StatusCode::FOUND, request_log: false }
-    }
 }
 
 impl App {
@@ -62,9 +55,8 @@ impl App {
         let shadowing = Arc::clone(&site);
         let links = Links::new(LinkOptions {
             floor: site.redirects().to_owned(),
-            source: options.source,
-            default_status: options.redirect_status,
             is_shadowed: Box::new(move |path| shadowing.resolve(path).is_some()),
+            ..options.links
         });
         let metrics = Metrics::new();
         metrics.watch_links(&links);
@@ -114,8 +106,8 @@ async fn ladder(app: &App, request: &Parts) -> (Outcome, Response) {
     if let Some(answer) = from_site(app, &path, request) {
         return answer;
     }
-    if let Some(link) = app.links.lookup(&path).await {
-        return (Outcome::ShortLink, link.follow());
+    if let Some(found) = app.links.lookup(&path).await {
+        return found.respond(request);
     }
     (Outcome::NotFound, not_found(app, request))
 }

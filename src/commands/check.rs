@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::Failure;
 use crate::{
     config::CheckArgs,
-    links::{LinkTable, Origin, Rejected},
+    links::{self, Ask, LinkTable, Origin, Rejected},
 };
 
 /// Prints a line for each finding. Rejected lines of short links are errors, and so is a source that gives no table; what
@@ -15,11 +15,16 @@ pub(super) fn check(args: &CheckArgs) -> Result<(), Failure> {
     let status = args.links.redirect_status;
     let mut tables = vec![LinkTable::parse(site.redirects(), Origin::Site, status)];
     if let Some(source) = super::source(&args.links)? {
-        let text = super::small_runtime()?.block_on(source.fetch()).map_err(anyhow::Error::from)?;
+        let ask = Ask { newest: true, ..Ask::default() };
+        let fetched = super::small_runtime()?.block_on(links::fetch(&*source, ask, links::TIMEOUT));
+        let text = fetched.map_err(anyhow::Error::from)?.text.unwrap_or_default();
         tables.push(LinkTable::parse(&text, Origin::Source, status));
     }
 
     let mut report = String::new();
+    if let Some(warning) = super::source_warning(&args.links) {
+        let _ = writeln!(report, "warning: {warning}");
+    }
     for warning in site.warnings() {
         let _ = writeln!(report, "warning: {warning}");
     }

@@ -8,6 +8,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use super::Failure;
 use crate::{
     config::{self, ServeArgs},
+    links::{LinkOptions, LinksCache},
     router::{App, AppOptions},
     server::{self, Limits, Listeners, Timeouts},
     telemetry,
@@ -27,15 +28,25 @@ pub(super) fn serve(args: &ServeArgs) -> Result<(), Failure> {
         timeouts: Timeouts::default(),
         grace: args.grace,
     };
-    let app = App::new(
-        site,
-        AppOptions { source, redirect_status: args.links.redirect_status, request_log: args.log.requests() },
-    );
+    if let Some(warning) = super::source_warning(&args.links) {
+        tracing::warn!("{warning}");
+    }
+    let links = LinkOptions {
+        source,
+        cache: args.refresh.links_cache.clone().map(LinksCache::new),
+        default_status: args.links.redirect_status,
+        max_age: args.refresh.redirect_max_age,
+        ..LinkOptions::default()
+    };
+    let app = App::new(site, AppOptions { links, request_log: args.log.requests() });
     runtime()?.block_on(async {
         // Before binding: from the moment that somebody can reach the server, a signal stops it properly.
         let stop = StopSignals::listen().context("listening for signals")?;
         let listeners = Listeners::bind(&args.listen, &args.admin.metrics_listen).map_err(anyhow::Error::from)?;
         app.links.load();
+        if let Some(interval) = args.refresh.redirects_interval {
+            app.links.poll(interval);
+        }
         server::run(listeners, app, limits, stop.received()).await;
         Ok(())
     })

@@ -5,24 +5,28 @@
 //! - names that cannot be links never cause a refresh ([`may_be_link`]);
 //! - there is at most one refresh at a time, and everybody who misses meanwhile waits for that one;
 //! - refreshes come in a burst of [`TokenBucket::BURST`] at most, and then one a minute;
-//! - nobody waits longer than [`PATIENCE`].
+//! - nobody waits longer than [`PATIENCE`];
+//! - how long the source says that it does not want to be asked, it is not asked.
 
-use std::time::Duration;
+use std::{
+    hash::{BuildHasher, RandomState},
+    time::Duration,
+};
 
 use tokio::time::Instant;
 
-use super::table;
+use super::line;
 
 /// How long a request that missed waits for a refresh.
 pub(super) const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Whether a name that is not in the table may be there after a refresh.
 ///
-/// It has to be a possible alias (see [`table::check_alias`]) without the extension of a file: browsers and scanners ask
+/// It has to be a possible alias (see [`line::check_alias`]) without the extension of a file: browsers and scanners ask
 /// for `favicon.ico` and `wp-login.php`, people write `gh` and `v1.2`. A link may still be named `cv.pdf`; it then
 /// arrives with the next refresh that another name causes.
 pub(super) fn may_be_link(name: &str) -> bool {
-    table::check_alias(name).is_ok() && !has_file_extension(name)
+    line::check_alias(name).is_ok() && !has_file_extension(name)
 }
 
 fn has_file_extension(name: &str) -> bool {
@@ -34,6 +38,13 @@ fn has_file_extension(name: &str) -> bool {
     ];
     let extension = name.rsplit('/').next().and_then(|last| last.rsplit_once('.')).map(|(_, extension)| extension);
     extension.is_some_and(|extension| EXTENSIONS.iter().any(|known| known.eq_ignore_ascii_case(extension)))
+}
+
+/// An interval that is up to a tenth shorter or longer, at random.
+pub(super) fn jittered(interval: Duration) -> Duration {
+    // A hasher is the one source of chance in the standard library, and good enough not to be in step with others.
+    let chance = RandomState::new().hash_one(()) % 1001;
+    interval.mul_f64(0.9 + f64::from(u32::try_from(chance).unwrap_or(0)) * 0.0002)
 }
 
 /// Lets a burst through, and then one in a while.
@@ -96,6 +107,13 @@ mod tests {
         ] {
             assert_eq!(may_be_link(name), expected, "{name}: {why}");
         }
+    }
+
+    #[test]
+    fn an_interval_differs_by_a_tenth_at_most_and_not_always_by_the_same() {
+        let intervals: Vec<Duration> = (0..100).map(|_| jittered(Duration::from_secs(100))).collect();
+        assert!(intervals.iter().all(|each| (90.0..=110.0).contains(&each.as_secs_f64())), "{intervals:?}");
+        assert!(intervals.iter().any(|each| *each != intervals[0]));
     }
 
     #[test]

@@ -1,182 +1,66 @@
-//! The link table, and the text it is written as.
+//! The link table: the links of a text, and what a path finds in them.
 //!
-//! One line a link, the same in a Gist and in `_redirects`:
+//! A path is looked up in this order, and the first that is found counts:
 //!
-//! ```text
-//! # the code
-//! gh      https://github.com/example
-//! talk    https://example.com/slides.pdf   307
-//! ```
-//!
-//! Fields are separated by spaces or tabs. The alias may have a slash before and behind it; the status is one of
-//! [`STATUSES`]. A field that begins with `#` begins a comment. Line ends may be CRLF, and a byte order mark may come
-//! first. Of two lines with one alias, the last counts. A bad line is rejected alone, with its number and the reason.
+//! 1. the alias itself, with or without a slash behind it; in its own letters, else in any case of the ASCII ones;
+//! 2. with a `+` behind it: the alias, to be shown instead of followed;
+//! 3. a wildcard, `docs/*` for all below `docs` and `docs` itself; of several, the one that was written first;
+//! 4. the alias without punctuation that was pasted along with it: `.` `,` `;` `)` `]` `}`.
 
-use std::{
-    collections::HashMap,
-    fmt,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
+use std::{borrow::Cow, collections::HashMap, sync::Arc};
+
+use axum::http::StatusCode;
+
+use super::{
+    line::{self, MAX_ALIAS, MAX_PARTS, Rejected, RejectedReason, RejectedText, alias_of},
+    link::{Link, Origin},
 };
-
-use axum::http::{HeaderValue, StatusCode};
-use url::Url;
-
-use super::redirect::Redirect;
-
-/// The statuses a link may have (RFC 9110, section 15.4).
-pub const STATUSES: [StatusCode; 5] = [
-    StatusCode::MOVED_PERMANENTLY,
-    StatusCode::FOUND,
-    StatusCode::SEE_OTHER,
-    StatusCode::TEMPORARY_REDIRECT,
-    StatusCode::PERMANENT_REDIRECT,
-];
-
-/// An alias with the place it leads to.
-#[derive(Debug, Clone)]
-pub struct Link {
-    alias: Box<str>,
-    target: Box<str>,
-    origin: Origin,
-    line: usize,
-    status: StatusCode,
-    pub(super) redirect: Redirect,
-    /// How often it was followed; kept when the table is replaced by one that has the alias too.
-    hits: Arc<AtomicU64>,
-}
-
-/// Where a link was written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Origin {
-    /// The site's `_redirects`.
-    Site,
-    /// The source, such as a Gist.
-    Source,
-}
-
-impl fmt::Display for Origin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Site => "site",
-            Self::Source => "source",
-        })
-    }
-}
 
 /// A set of short links; immutable but for their hits.
 #[derive(Debug, Default)]
 pub struct LinkTable {
-    links: HashMap<Box<str>, Arc<Link>>,
+    /// By alias in lower case.
+    links: HashMap<Box<str>, Named>,
+    /// By prefix in lower case.
+    wildcards: HashMap<Box<str>, Arc<Link>>,
     rejected: Vec<Rejected>,
+    len: usize,
 }
 
-/// A line that is no link.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rejected {
-    /// The text it stands in.
-    pub origin: Origin,
-    /// Its number, from 1.
-    pub line: usize,
-    /// What it says.
-    pub text: RejectedText,
-    /// What is wrong.
-    pub reason: RejectedReason,
+/// The links whose aliases differ only in the case of letters.
+#[derive(Debug)]
+struct Named {
+    /// The one that was written last.
+    link: Arc<Link>,
+    /// The others; nearly always none.
+    others: Vec<Arc<Link>>,
 }
 
-/// The start of a rejected line. Displays without control characters, so that it can be logged and printed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RejectedText(Box<str>);
-
-impl RejectedText {
-    fn of(line: &str) -> Self {
-        const SHOWN: usize = 120;
-        let clean = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
-        Self(line.trim().chars().take(SHOWN).map(clean).collect())
-    }
+/// What a path found.
+#[derive(Debug)]
+pub(super) enum Match<'a> {
+    /// A link to follow.
+    Exact(&'a Arc<Link>),
+    /// A wildcard to follow, and what it met.
+    Below(&'a Arc<Link>, &'a str),
+    /// A link to be shown.
+    Preview(&'a Arc<Link>),
 }
 
-impl fmt::Display for RejectedText {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-/// Why a line is no link.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum RejectedReason {
-    /// Longer than any address that browsers follow.
-    #[error("the line is longer than {MAX_LINE} bytes")]
-    LineTooLong,
-    /// One field.
-    #[error("there is no target behind the alias")]
-    NoTarget,
-    /// Four fields or more.
-    #[error("there is more than alias, target and status")]
-    TooManyFields,
-    /// The alias is empty or longer than 64 bytes.
-    #[error("an alias has 1 to {MAX_ALIAS} bytes")]
-    AliasLength,
-    /// The alias has a character that would have to be escaped in an address, or is reserved.
-    #[error("an alias is made of letters, digits and - . _ ~ @, in up to {MAX_PARTS} parts separated by /")]
-    AliasCharacters,
-    /// A part of the alias begins with a dot.
-    #[error("no part of an alias begins with a dot")]
-    AliasHidden,
-    /// The target is no address with a host.
-    #[error("the target is no http or https address")]
-    Target,
-    /// The host has characters that addresses do not have.
-    #[error("the host of the target is not ASCII; write it in its xn-- form")]
-    TargetHost,
-    /// The status is none of [`STATUSES`].
-    #[error("the status is none of 301, 302, 303, 307, 308")]
-    Status,
-    /// The alias comes again.
-    #[error("line {0} names the same alias, and the last one counts")]
-    Repeated(usize),
-}
-
-/// Browsers and servers begin to refuse addresses somewhere above this.
-const MAX_LINE: usize = 8192;
-const MAX_ALIAS: usize = 64;
-const MAX_PARTS: usize = 3;
-
-impl Link {
-    /// The name, without slashes around it.
-    pub fn alias(&self) -> &str {
-        &self.alias
-    }
-
-    /// The address it leads to, as it was written.
-    pub fn target(&self) -> &str {
-        &self.target
-    }
-
-    /// The status of the redirect.
-    pub fn status(&self) -> StatusCode {
-        self.status
-    }
-
-    /// Where it was written.
-    pub fn origin(&self) -> Origin {
-        self.origin
-    }
-
-    /// How often it was followed.
-    pub fn hits(&self) -> u64 {
-        self.hits.load(Ordering::Relaxed)
-    }
-
-    pub(super) fn count_hit(&self) {
-        self.hits.fetch_add(1, Ordering::Relaxed);
-    }
+/// How a table differs from the one before it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Difference {
+    /// Links that were not there.
+    pub added: usize,
+    /// Links that lead elsewhere, or in another way.
+    pub changed: usize,
+    /// Links that are gone.
+    pub removed: usize,
 }
 
 impl LinkTable {
-    /// Reads a table. Never fails: what is wrong is in [`LinkTable::rejected`].
+    /// Reads a table. Never fails: what is wrong is in [`LinkTable::rejected`]. A byte order mark may come first; of two
+    /// lines with one alias, the last counts.
     ///
     /// ```
     /// use axum::http::StatusCode;
@@ -188,44 +72,98 @@ impl LinkTable {
     /// ```
     pub fn parse(text: &str, origin: Origin, default_status: StatusCode) -> Self {
         let mut table = Self::default();
-        for (line, number) in text.strip_prefix('\u{feff}').unwrap_or(text).lines().zip(1..) {
-            let reason = match parse_line(line, number, origin, default_status) {
-                Ok(None) => continue,
-                Ok(Some(link)) => match table.links.insert(link.alias.clone(), Arc::new(link)) {
-                    None => continue,
-                    Some(earlier) => {
+        for (text, number) in text.strip_prefix('\u{feff}').unwrap_or(text).lines().zip(1..) {
+            match line::parse(text, number, origin, default_status) {
+                Ok(None) => {}
+                Ok(Some(link)) => {
+                    if let Some(earlier) = table.insert(Arc::new(link)) {
                         let reason = RejectedReason::Repeated(number);
-                        let text = RejectedText::of(&format!("{} {}", earlier.alias, earlier.target));
+                        let text = RejectedText::of(&format!("{} {}", earlier.alias(), earlier.target()));
                         table.rejected.push(Rejected { origin, line: earlier.line, text, reason });
-                        continue;
                     }
-                },
-                Err(reason) => reason,
-            };
-            table.rejected.push(Rejected { origin, line: number, text: RejectedText::of(line), reason });
+                }
+                Err(reason) => {
+                    table.rejected.push(Rejected { origin, line: number, text: RejectedText::of(text), reason });
+                }
+            }
         }
         table.rejected.sort_by_key(|rejected| rejected.line);
         table
     }
 
-    /// The link of an alias.
+    /// Adds a link, in place of one with the same alias, which is given back.
+    fn insert(&mut self, link: Arc<Link>) -> Option<Arc<Link>> {
+        let earlier = if let Some(prefix) = link.prefix() {
+            self.wildcards.insert(folded(prefix).into(), link)
+        } else if let Some(named) = self.links.get_mut(&*folded(link.alias())) {
+            let before = std::mem::replace(&mut named.link, link);
+            named.others.push(before);
+            let same = named.others.iter().position(|other| other.alias() == named.link.alias());
+            same.map(|place| named.others.swap_remove(place))
+        } else {
+            self.links.insert(folded(link.alias()).into(), Named { link, others: Vec::new() });
+            None
+        };
+        self.len += usize::from(earlier.is_none());
+        earlier
+    }
+
+    /// What a decoded path finds.
+    pub(super) fn find<'a>(&'a self, path: &'a str) -> Option<Match<'a>> {
+        let name = alias_of(path);
+        let preview = || name.strip_suffix('+').and_then(|name| self.named(name)).map(Match::Preview);
+        let pasted = || self.named(without_pasted(name)).map(Match::Exact);
+        self.named(name).map(Match::Exact).or_else(preview).or_else(|| self.below(path)).or_else(pasted)
+    }
+
+    fn named(&self, name: &str) -> Option<&Arc<Link>> {
+        // What is longer than any alias need not be put into lower case to be compared with them.
+        let named = self.links.get(&*folded(Some(name).filter(|name| name.len() <= MAX_ALIAS)?))?;
+        named.others.iter().find(|link| link.alias() == name).or(Some(&named.link))
+    }
+
+    /// The first wildcard that a path is below, and the rest of the path.
+    fn below<'a>(&'a self, path: &'a str) -> Option<Match<'a>> {
+        if self.wildcards.is_empty() {
+            return None;
+        }
+        let path = path.strip_prefix('/').unwrap_or(path);
+        let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]).take(MAX_PARTS);
+        let met = ends.take_while(|end| *end <= MAX_ALIAS).filter_map(|end| {
+            let (prefix, rest) = path.split_at(end);
+            let link = self.wildcards.get(&*folded(prefix))?;
+            Some((link, rest.strip_prefix('/').unwrap_or(rest)))
+        });
+        let (link, splat) = met.min_by_key(|(link, _)| (link.origin(), link.line))?;
+        // A way up would leave the place that the owner meant, an empty part the host.
+        let parts = splat.strip_suffix('/').unwrap_or(splat);
+        let is_plain = splat.is_empty() || !parts.split('/').any(|part| matches!(part, "" | "." | ".."));
+        is_plain.then_some(Match::Below(link, splat))
+    }
+
+    /// The link with exactly this alias; that of a wildcard ends with `/*`.
     pub fn get(&self, alias: &str) -> Option<Arc<Link>> {
-        self.links.get(alias).map(Arc::clone)
+        let link = match alias.strip_suffix("/*") {
+            Some(prefix) => self.wildcards.get(&*folded(prefix)),
+            None => self.named(alias),
+        };
+        link.filter(|link| link.alias() == alias).map(Arc::clone)
     }
 
     /// How many links there are.
     pub fn len(&self) -> usize {
-        self.links.len()
+        self.len
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.links.is_empty()
+        self.len == 0
     }
 
     /// All links, in no order.
-    pub fn links(&self) -> impl Iterator<Item = &Link> {
-        self.links.values().map(|link| &**link)
+    pub fn links(&self) -> impl Iterator<Item = &Arc<Link>> {
+        let named = self.links.values().flat_map(|named| std::iter::once(&named.link).chain(&named.others));
+        named.chain(self.wildcards.values())
     }
 
     /// The lines that are no links, in the order of the text.
@@ -234,21 +172,48 @@ impl LinkTable {
     }
 
     /// This table, with those of `upper` in place of its own links of the same alias.
-    pub(super) fn overlaid_with(mut self, upper: Self) -> Self {
-        self.links.extend(upper.links);
-        self.rejected.extend(upper.rejected);
+    pub(super) fn overlaid_with(mut self, upper: &Self) -> Self {
+        for link in upper.links() {
+            self.insert(Arc::clone(link));
+        }
+        self.rejected.extend_from_slice(&upper.rejected);
         self
     }
 
     /// This table, counting on where `previous` stood.
     pub(super) fn with_hits_of(mut self, previous: &Self) -> Self {
-        for (alias, link) in &mut self.links {
-            if let Some(before) = previous.links.get(alias) {
+        let named = self.links.values_mut().flat_map(|named| std::iter::once(&mut named.link).chain(&mut named.others));
+        for link in named.chain(self.wildcards.values_mut()) {
+            if let Some(before) = previous.get(link.alias()) {
                 Arc::make_mut(link).hits = Arc::clone(&before.hits);
             }
         }
         self
     }
+
+    /// How this table differs from the one before it.
+    pub(super) fn difference(&self, previous: &Self) -> Difference {
+        let mut difference = Difference::default();
+        for link in self.links() {
+            match previous.get(link.alias()) {
+                None => difference.added += 1,
+                Some(before) => difference.changed += usize::from(!link.leads_as(&before)),
+            }
+        }
+        let kept = self.len - difference.added;
+        difference.removed = previous.len - kept;
+        difference
+    }
+}
+
+/// Letters of ASCII in lower case.
+fn folded(name: &str) -> Cow<'_, str> {
+    if name.bytes().any(|byte| byte.is_ascii_uppercase()) { name.to_ascii_lowercase().into() } else { name.into() }
+}
+
+/// The name without the punctuation that comes along when an address is copied out of a sentence.
+pub(super) fn without_pasted(name: &str) -> &str {
+    name.trim_end_matches(['.', ',', ';', ')', ']', '}'])
 }
 
 /// Whether a text says that it has no links on purpose: it has a line `# empty`.
@@ -258,85 +223,8 @@ pub(super) fn says_empty(text: &str) -> bool {
     text.lines().any(|line| line.trim().eq_ignore_ascii_case("# empty"))
 }
 
-/// The alias that a decoded path names: the slash before it and one behind it do not count.
-pub(super) fn alias_of(path: &str) -> &str {
-    let path = path.strip_prefix('/').unwrap_or(path);
-    path.strip_suffix('/').unwrap_or(path)
-}
-
-/// Whether a name may be an alias at all.
-pub(super) fn check_alias(alias: &str) -> Result<(), RejectedReason> {
-    if alias.is_empty() || alias.len() > MAX_ALIAS {
-        return Err(RejectedReason::AliasLength);
-    }
-    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '.' | '_' | '~' | '@');
-    if alias.split('/').count() > MAX_PARTS
-        || alias.split('/').any(|part| part.is_empty() || !part.chars().all(is_plain))
-    {
-        return Err(RejectedReason::AliasCharacters);
-    }
-    if alias.split('/').any(|part| part.starts_with('.')) {
-        return Err(RejectedReason::AliasHidden);
-    }
-    Ok(())
-}
-
-/// The link that a line makes; none for an empty line and a comment.
-fn parse_line(
-    line: &str,
-    number: usize,
-    origin: Origin,
-    default_status: StatusCode,
-) -> Result<Option<Link>, RejectedReason> {
-    if line.len() > MAX_LINE {
-        return Err(RejectedReason::LineTooLong);
-    }
-    let mut fields =
-        line.split([' ', '\t', '\r']).filter(|field| !field.is_empty()).take_while(|field| !field.starts_with('#'));
-    let Some(alias) = fields.next() else { return Ok(None) };
-    let target = fields.next().ok_or(RejectedReason::NoTarget)?;
-    let status = fields.next().map_or(Ok(default_status), parse_status)?;
-    if fields.next().is_some() {
-        return Err(RejectedReason::TooManyFields);
-    }
-    let alias = alias_of(alias);
-    check_alias(alias)?;
-    let redirect = Redirect::to(parse_target(target)?);
-    let (alias, target) = (alias.into(), target.into());
-    Ok(Some(Link { alias, target, origin, line: number, status, redirect, hits: Arc::default() }))
-}
-
-fn parse_status(field: &str) -> Result<StatusCode, RejectedReason> {
-    STATUSES.into_iter().find(|status| status.as_str() == field).ok_or(RejectedReason::Status)
-}
-
-/// The value of Location. A parser judges the target, but does not rewrite it: its bytes stay as the owner wrote them,
-/// but for letters outside ASCII, which cannot stand in a header and are percent-encoded (RFC 3987, section 3.1).
-fn parse_target(target: &str) -> Result<HeaderValue, RejectedReason> {
-    // Said before parsing, since the parser forgives: it reads `https:example.com` and `https:\\example.com` as well.
-    let after_scheme = ["http://", "https://"].iter().find_map(|scheme| {
-        let (start, rest) = target.split_at_checked(scheme.len())?;
-        start.eq_ignore_ascii_case(scheme).then_some(rest)
-    });
-    let rest = after_scheme.ok_or(RejectedReason::Target)?;
-    if rest.starts_with(['/', '\\']) || rest.contains(char::is_control) {
-        return Err(RejectedReason::Target);
-    }
-    let url = Url::parse(target).map_err(|_| RejectedReason::Target)?;
-    if !url.has_host() {
-        return Err(RejectedReason::Target);
-    }
-    let authority = rest.split(['/', '\\', '?', '#']).next().unwrap_or(rest);
-    if !authority.is_ascii() {
-        return Err(RejectedReason::TargetHost);
-    }
-    let location = percent_encoding::utf8_percent_encode(target, percent_encoding::CONTROLS).to_string();
-    location.try_into().map_err(|_| RejectedReason::Target)
-}
-
 #[cfg(test)]
 mod tests {
-    use axum::http::header;
     use proptest::prelude::*;
 
     use super::*;
@@ -345,9 +233,14 @@ mod tests {
         LinkTable::parse(text, Origin::Source, StatusCode::FOUND)
     }
 
-    fn location(table: &LinkTable, alias: &str) -> Option<String> {
-        let link = table.get(alias)?;
-        link.redirect.headers[header::LOCATION].to_str().ok().map(str::to_owned)
+    /// Where a path leads, and whether it is only shown.
+    fn found(table: &LinkTable, path: &str) -> Option<String> {
+        let target = |link: &Link, splat| link.target.location(splat, None).to_str().map(str::to_owned).ok();
+        match table.find(path)? {
+            Match::Exact(link) => target(link, None),
+            Match::Below(link, splat) => target(link, Some(splat)),
+            Match::Preview(link) => target(link, None).map(|target| format!("preview of {target}")),
+        }
     }
 
     fn reasons(text: &str) -> Vec<(usize, RejectedReason)> {
@@ -355,90 +248,85 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_an_alias_a_target_and_maybe_a_status() {
-        for (line, why) in [
-            ("gh https://example.com/a", "a space"),
-            ("gh\t\t https://example.com/a", "tabs and spaces"),
-            ("  gh https://example.com/a  ", "space around"),
-            ("/gh https://example.com/a", "a slash before the alias"),
-            ("/gh/ https://example.com/a", "slashes around the alias"),
-            ("gh https://example.com/a\r", "CRLF"),
-            ("\u{feff}gh https://example.com/a", "a byte order mark"),
-            ("gh https://example.com/a 302", "a status"),
-            ("gh https://example.com/a # mine", "a comment behind"),
-            ("gh https://example.com/a 302 # mine", "a comment behind the status"),
-            ("gh https://other.example\ngh https://example.com/a", "the last of two lines"),
+    fn a_path_finds_what_its_reader_means() {
+        let table = parse(
+            "gh https://e.example/gh\nGH2 https://e.example/gh2\nGo https://e.example/Go\ngo https://e.example/go\n\
+             docs/* https://d.example/:splat\nDocs/old/* https://d.example/hidden\nwiki/deep/x/* https://w.example/:splat\n\
+             v1. https://e.example/dot\n",
+        );
+        for (path, expected, why) in [
+            ("/gh", Some("https://e.example/gh"), "the alias"),
+            ("/gh/", Some("https://e.example/gh"), "a slash behind"),
+            ("/gh//", None, "two slashes"),
+            ("/GH", Some("https://e.example/gh"), "other letters"),
+            ("/gh2", Some("https://e.example/gh2"), "other letters, the other way round"),
+            ("/Go", Some("https://e.example/Go"), "its own letters come first"),
+            ("/go", Some("https://e.example/go"), "its own letters come first, both"),
+            ("/GO", Some("https://e.example/go"), "of several, the last"),
+            ("/gh.", Some("https://e.example/gh"), "the end of a sentence"),
+            ("/gh).", Some("https://e.example/gh"), "the end of a sentence in brackets"),
+            ("/GH,", Some("https://e.example/gh"), "other letters and a comma"),
+            ("/v1.", Some("https://e.example/dot"), "a dot that is meant"),
+            ("/gh!", None, "punctuation that is not pasted"),
+            ("/gh+", Some("preview of https://e.example/gh"), "a plus shows it"),
+            ("/GH+", Some("preview of https://e.example/gh"), "in other letters too"),
+            ("/nothing+", None, "nothing to show"),
+            ("/docs", Some("https://d.example/"), "a wildcard stands for itself"),
+            ("/docs/", Some("https://d.example/"), "with a slash too"),
+            ("/docs/a/b", Some("https://d.example/a/b"), "and for all below"),
+            ("/docs/a/", Some("https://d.example/a/"), "with the slash behind"),
+            ("/DOCS/A", Some("https://d.example/A"), "in other letters, but below they stay"),
+            ("/docs/old/a", Some("https://d.example/old/a"), "the first that was written"),
+            ("/docs/c++", Some("https://d.example/c++"), "below, a plus is a plus"),
+            ("/docsy", None, "not below"),
+            ("/docs/../x", None, "a way up"),
+            ("/docs/a/..", None, "a way up at the end"),
+            ("/docs//evil.example", None, "an empty part"),
+            ("/wiki/deep/x/y", Some("https://w.example/y"), "three parts deep"),
+            ("/wiki/deep", None, "above it"),
         ] {
-            let table = parse(line);
-            assert_eq!(location(&table, "gh").as_deref(), Some("https://example.com/a"), "{why}");
-            assert_eq!(table.get("gh").map(|link| link.status()), Some(StatusCode::FOUND), "{why}");
-            assert_eq!(table.len(), 1, "{why}");
+            assert_eq!(found(&table, path).as_deref(), expected, "{path}: {why}");
         }
     }
 
     #[test]
-    fn empty_lines_and_comments_are_no_links() {
-        let table = parse("\n   \n# a comment\n  # another\n#gh https://example.com\n\t\r\n");
-        assert!(table.is_empty());
-        assert!(table.rejected().is_empty());
-    }
-
-    #[test]
-    fn each_status_is_the_one_that_was_written() {
-        for status in STATUSES {
-            let table = parse(&format!("a https://example.com {}", status.as_str()));
-            assert_eq!(table.get("a").map(|link| link.status()), Some(status));
-        }
+    fn of_two_lines_with_one_alias_the_last_counts_and_the_other_is_reported() {
+        assert_eq!(reasons("gh https://a.example\ngh https://b.example"), [(1, RejectedReason::Repeated(2))]);
+        assert_eq!(reasons("a/* https://a.example\na/* https://b.example"), [(1, RejectedReason::Repeated(2))]);
+        let three = parse("a https://1.example\nA https://2.example\na https://3.example");
+        assert_eq!((three.len(), three.rejected().len()), (2, 1));
+        assert_eq!(found(&three, "/a").as_deref(), Some("https://3.example"));
+        assert_eq!(found(&three, "/A").as_deref(), Some("https://2.example"));
     }
 
     #[test]
     fn a_bad_line_is_rejected_alone_with_its_number_and_reason() {
-        use RejectedReason as R;
-        for (line, reason, why) in [
-            ("gh", R::NoTarget, "an alias alone"),
-            ("gh # https://example.com", R::NoTarget, "the target in a comment"),
-            ("gh https://example.com 302 x", R::TooManyFields, "a fourth field"),
-            ("gh https://example.com 200", R::Status, "not a redirect"),
-            ("gh https://example.com 3o2", R::Status, "not a number"),
-            ("/ https://example.com", R::AliasLength, "the home page is no alias"),
-            ("a?b https://example.com", R::AliasCharacters, "a query is no part of a path"),
-            ("a%20b https://example.com", R::AliasCharacters, "aliases are written decoded"),
-            ("a//b https://example.com", R::AliasCharacters, "an empty part"),
-            ("a/b/c/d https://example.com", R::AliasCharacters, "too deep"),
-            (".env https://example.com", R::AliasHidden, "a hidden file"),
-            ("gh example.com", R::Target, "no scheme"),
-            ("gh /about/", R::Target, "a path"),
-            ("gh //example.com", R::Target, "no scheme, but a host"),
-            ("gh https:example.com", R::Target, "no slashes"),
-            ("gh https:///example.com", R::Target, "three slashes"),
-            (r"gh https://\example.com", R::Target, "a backslash"),
-            ("gh https://", R::Target, "no host"),
-            ("gh https://exa\u{7}mple.com", R::Target, "a control character"),
-            ("gh javascript:alert(1)", R::Target, "a script"),
-            ("gh data:text/html,hi", R::Target, "a document in the address"),
-            ("gh ftp://example.com", R::Target, "another protocol"),
-            ("gh https://[::1", R::Target, "half an address"),
-            ("gh https://münchen.example/", R::TargetHost, "a host outside ASCII"),
-        ] {
-            let text = format!("before https://example.com\n{line}\nafter https://example.com");
-            assert_eq!(reasons(&text), [(2, reason)], "{why}: {line}");
-            assert_eq!(parse(&text).len(), 2, "{why}: the other lines are links");
-        }
-        assert_eq!(reasons(&format!("gh https://example.com/{}", "a".repeat(MAX_LINE))), [(1, R::LineTooLong)]);
-        assert_eq!(reasons("gh https://a.example\ngh https://b.example"), [(1, R::Repeated(2))]);
+        let text = "\u{feff}before https://example.com\nb javascript:alert(1)\r\nafter https://example.com";
+        assert_eq!(reasons(text), [(2, RejectedReason::Target)]);
+        assert_eq!(parse(text).len(), 2);
     }
 
     #[test]
-    fn the_target_is_sent_as_it_was_written() {
-        for (target, sent) in [
-            ("https://example.com", "https://example.com"),
-            ("HTTPS://Example.COM:443/a/../b?q=1#x", "HTTPS://Example.COM:443/a/../b?q=1#x"),
-            ("https://example.com/a%2fb?c=|", "https://example.com/a%2fb?c=|"),
-            ("https://example.com/grüße", "https://example.com/gr%C3%BC%C3%9Fe"),
-            ("http://user@example.com/", "http://user@example.com/"),
-        ] {
-            assert_eq!(location(&parse(&format!("a {target}")), "a").as_deref(), Some(sent));
-        }
+    fn the_upper_table_is_laid_over_the_lower_one() {
+        let upper = parse("a https://upper.example/a\nd/x/* https://upper.example/d");
+        let lower = "a https://lower.example/a\nb https://lower.example/b\nd/* https://lower.example/d";
+        let table = LinkTable::parse(lower, Origin::Site, StatusCode::FOUND).overlaid_with(&upper);
+        assert_eq!(table.len(), 4);
+        assert_eq!(found(&table, "/a").as_deref(), Some("https://upper.example/a"));
+        assert_eq!(found(&table, "/b").as_deref(), Some("https://lower.example/b"));
+        assert_eq!(found(&table, "/d/x/y").as_deref(), Some("https://upper.example/d"), "its wildcards come first");
+    }
+
+    #[test]
+    fn a_difference_counts_what_was_added_changed_and_removed() {
+        let before =
+            parse("same https://e.example\nled https://e.example\nstatus https://e.example\ngone https://e.example");
+        let after = parse(
+            "same https://e.example\nled https://f.example\nstatus https://e.example 308\nnew/* https://e.example",
+        );
+        assert_eq!(after.difference(&before), Difference { added: 1, changed: 2, removed: 1 });
+        assert_eq!(after.difference(&after), Difference::default());
+        assert_eq!(LinkTable::default().difference(&before), Difference { removed: 4, ..Difference::default() });
     }
 
     #[test]
@@ -468,12 +356,15 @@ mod tests {
         }
 
         #[test]
-        fn every_location_is_an_absolute_web_address(target in "(https?:)?[/\\\\]{0,3}[a-z.@:\\[\\]%#?/\\\\é\u{1}-\u{8}]{0,20}") {
-            let table = parse(&format!("a {target}"));
-            if let Some(location) = location(&table, "a") {
-                let url = Url::parse(&location).expect("an accepted target is an address");
-                prop_assert!(matches!(url.scheme(), "http" | "https") && url.has_host());
+        fn every_link_is_found_and_no_path_makes_it_panic(
+            text in "([aAb]{1,2}(/\\*)? /x/(:splat)?\n){0,8}", path in "/[aAbé/.+)*]{0,8}",
+        ) {
+            let table = parse(&text);
+            prop_assert_eq!(table.links().count(), table.len());
+            for link in table.links() {
+                prop_assert!(table.get(link.alias()).is_some_and(|found| Arc::ptr_eq(&found, link)));
             }
+            let _ = found(&table, &path);
         }
     }
 }

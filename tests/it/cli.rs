@@ -112,7 +112,7 @@ fn check_finds_what_is_odd_and_fails_on_what_is_wrong() {
         "warning: _headers: line 1: nothing of the site is at /nowhere/*",
         "warning: short link about: never reached",
         "warning: 404.html: missing",
-        "error: line 2 of the site's short links: the target is no http or https address: b javascript:alert(1)",
+        "error: line 2 of the site's short links: the target is no http or https address and no path of this site: b javascript:alert(1)",
     ] {
         assert!(report.contains(finding), "{finding:?} is not in:\n{report}");
     }

@@ -255,11 +255,11 @@ const TABLE: &[(&str, &str, &[&str])] = &[
         "S6.7",
         "targets are judged when the table is read",
         &[
-            "src/links/table::a_bad_line_is_rejected_alone_with_its_number_and_reason",
-            "src/links/table::every_location_is_an_absolute_web_address",
+            "src/links/line::a_bad_line_is_rejected_with_its_reason",
+            "src/links/target::what_is_accepted_leads_to_a_host_on_the_web_or_stays_here",
         ],
     ),
-    ("S6.8", "a target keeps its bytes", &["src/links/table::the_target_is_sent_as_it_was_written"]),
+    ("S6.8", "a target keeps its bytes", &["src/links/target::a_target_is_sent_as_it_was_written"]),
     ("S6.9", "fragments are the browser's; the README says so", &["readme::what_a_reader_must_know_is_said"]),
     (
         "S6.10",

@@ -43,10 +43,10 @@ async fn links_are_counted_by_alias() {
 async fn a_links_count_survives_a_new_table_and_goes_with_the_link() {
     let source = Script::text("a https://example.com/\nb https://example.com/");
     let app = TestApp::builder().source(&source).start();
-    app.app().links.refresh().await.unwrap();
+    app.app().links.refresh_now().await.unwrap();
     let _ = app.get("/a").await;
     source.answer(crate::support::Answer::Text("a https://example.com/elsewhere".to_owned()));
-    app.app().links.refresh().await.unwrap();
+    app.app().links.refresh_now().await.unwrap();
     let _ = app.get("/a").await;
     let text = app.admin("/metrics").await.text().to_owned();
     assert_eq!(crate::support::metric(&text, "homebody_redirects_served_total{alias=\"a\"}"), 2);

@@ -26,7 +26,7 @@ async fn a_new_line_at_the_source_works_on_its_first_request() {
 async fn a_known_link_never_asks_the_source() {
     let source = Script::text("a https://example.com/a");
     let app = with(&source);
-    app.app().links.refresh().await.unwrap();
+    app.app().links.refresh_now().await.unwrap();
     for _ in 0..100 {
         app.get("/a").await.assert_status(302);
         app.get("/floor").await.assert_status(302);
@@ -135,7 +135,7 @@ async fn a_request_that_goes_away_does_not_take_the_fetch_with_it() {
 async fn a_failed_or_useless_fetch_keeps_the_last_good_table() {
     let source = Script::text("a https://example.com/a");
     let app = with(&source);
-    app.app().links.refresh().await.unwrap();
+    app.app().links.refresh_now().await.unwrap();
     for (answer, result) in [
         (Answer::Fails, "unreachable"),
         (Answer::Text(String::new()), "no_links"),
@@ -145,7 +145,7 @@ async fn a_failed_or_useless_fetch_keeps_the_last_good_table() {
         let series = format!("homebody_redirects_refreshes_total{{result=\"{result}\"}}");
         let before = app.metric(&series).await;
         source.answer(answer.clone());
-        assert!(app.app().links.refresh().await.is_err(), "{answer:?}");
+        assert!(app.app().links.refresh_now().await.is_err(), "{answer:?}");
         app.get("/a").await.assert_redirects_to(302, "https://example.com/a");
         app.get("/floor").await.assert_status(302);
         assert_eq!(app.metric(&series).await, before + 1, "{answer:?} is counted");
@@ -156,9 +156,9 @@ async fn a_failed_or_useless_fetch_keeps_the_last_good_table() {
 async fn a_list_that_says_it_is_empty_empties_the_table_down_to_its_floor() {
     let source = Script::text("a https://example.com/a");
     let app = with(&source);
-    app.app().links.refresh().await.unwrap();
+    app.app().links.refresh_now().await.unwrap();
     source.answer(Answer::Text("# empty\n".to_owned()));
-    app.app().links.refresh().await.unwrap();
+    app.app().links.refresh_now().await.unwrap();
     assert!(app.app().links.table().get("a").is_none());
     app.get("/floor").await.assert_status(302);
 }
@@ -176,7 +176,7 @@ async fn after_a_failure_the_next_miss_asks_again() {
 async fn edited_and_removed_links_follow_with_the_next_fetch() {
     let source = Script::text("a https://example.com/old\nb https://example.com/b");
     let app = with(&source);
-    app.app().links.refresh().await.unwrap();
+    app.app().links.refresh_now().await.unwrap();
     source.answer(Answer::Text("a https://example.com/new".to_owned()));
     app.get("/a").await.assert_redirects_to(302, "https://example.com/old");
     app.get("/something-unknown").await.assert_status(404);

@@ -31,7 +31,7 @@ async fn a_slash_behind_the_name_does_not_matter() {
 async fn a_link_may_have_a_status_of_its_own() {
     let app = TestApp::builder()
         .file("_redirects", "a https://example.com/a\nb https://example.com/b 307")
-        .redirect_status(StatusCode::PERMANENT_REDIRECT)
+        .links(|links| links.default_status = StatusCode::PERMANENT_REDIRECT)
         .start();
     app.get("/a").await.assert_redirects_to(308, "https://example.com/a");
     app.get("/b").await.assert_redirects_to(307, "https://example.com/b");
@@ -75,7 +75,7 @@ async fn the_source_is_laid_over_the_site() {
         .file("_redirects", "a https://example.com/site\nb https://example.com/b")
         .source(&source)
         .start();
-    app.app().links.refresh().await.unwrap();
+    app.app().links.refresh_now().await.unwrap();
     app.get("/a").await.assert_redirects_to(302, "https://example.com/source");
     app.get("/b").await.assert_redirects_to(302, "https://example.com/b");
     app.get("/c").await.assert_redirects_to(302, "https://example.com/c");

@@ -2,30 +2,40 @@
 
 use std::{fs, os::unix::fs::PermissionsExt};
 
-use homebody::links::{HttpSource, Source, file_source};
+use homebody::links::{Ask, FetchError, HttpSource, Source, SourceAddress, TIMEOUT, fetch, file_source};
 
 use crate::support::{Folder, Server, Upstream, Wire, metric};
+
+/// The source at an address.
+fn http(address: &str) -> HttpSource {
+    let Ok(SourceAddress::Web(address)) = address.parse() else { panic!("{address} is no address") };
+    HttpSource::new(&address, None, None).unwrap()
+}
+
+/// What comes from a source.
+async fn fetched(source: &dyn Source) -> Result<String, FetchError> {
+    Ok(fetch(source, Ask::default(), TIMEOUT).await?.text.unwrap())
+}
 
 #[tokio::test]
 async fn a_text_over_http_is_the_table() {
     let upstream = Upstream::start(Wire::Text("a https://example.com/\n".to_owned()));
-    let source = HttpSource::new(upstream.url().parse().unwrap(), None).unwrap();
-    assert_eq!(source.fetch().await.unwrap(), "a https://example.com/\n");
+    assert_eq!(fetched(&http(&upstream.url())).await.unwrap(), "a https://example.com/\n");
 }
 
 #[tokio::test]
 async fn a_redirect_of_the_source_is_followed() {
     let target = Upstream::start(Wire::Text("a https://example.com/".to_owned()));
     let upstream = Upstream::start(Wire::Redirect(target.url()));
-    let source = HttpSource::new(upstream.url().parse().unwrap(), None).unwrap();
-    assert_eq!(source.fetch().await.unwrap(), "a https://example.com/");
+    assert_eq!(fetched(&http(&upstream.url())).await.unwrap(), "a https://example.com/");
 }
 
 #[tokio::test]
 async fn a_file_is_the_table() {
     let folder = Folder::empty().file("links.txt", "a https://example.com/");
-    assert_eq!(file_source(folder.path().join("links.txt")).fetch().await.unwrap(), "a https://example.com/");
-    let error = file_source(folder.path().join("missing.txt")).fetch().await.unwrap_err();
+    let source = |name: &str| file_source(folder.path().join(name));
+    assert_eq!(fetched(&source("links.txt")).await.unwrap(), "a https://example.com/");
+    let error = fetched(&source("missing.txt")).await.unwrap_err();
     assert!(error.to_string().contains("missing.txt"), "{error}");
 }
 

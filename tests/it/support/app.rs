@@ -5,11 +5,11 @@ use std::{convert::Infallible, sync::Arc};
 use axum::{
     body::{Body, to_bytes},
     extract::Request,
-    http::StatusCode,
     response::Response,
 };
 use homebody::{
     admin::{self, Readiness},
+    links::{LinkOptions, Source},
     router::{self, App, AppOptions},
     site::Site,
 };
@@ -74,6 +74,11 @@ impl TestApp {
         send(&self.admin, "GET", path, &[]).await
     }
 
+    /// Tells the admin listener to do something.
+    pub async fn admin_post(&self, path: &str, headers: &[(&str, &str)]) -> Reply {
+        send(&self.admin, "POST", path, headers).await
+    }
+
     /// The value of a metric, by its name with labels as they are written in the text format.
     pub async fn metric(&self, series: &str) -> u64 {
         super::metric(self.admin("/metrics").await.text(), series)
@@ -86,13 +91,18 @@ impl Builder {
         self
     }
 
-    pub fn source(mut self, source: &Script) -> Self {
-        self.options.source = Some(Box::new(source.clone()));
+    pub fn source(self, source: &Script) -> Self {
+        self.any_source(source.clone())
+    }
+
+    pub fn any_source(mut self, source: impl Source + 'static) -> Self {
+        self.options.links.source = Some(Box::new(source));
         self
     }
 
-    pub fn redirect_status(mut self, status: StatusCode) -> Self {
-        self.options.redirect_status = status;
+    /// How links differ from the plain ones otherwise.
+    pub fn links(mut self, change: impl FnOnce(&mut LinkOptions)) -> Self {
+        change(&mut self.options.links);
         self
     }
 
