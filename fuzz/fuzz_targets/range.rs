@@ -74,8 +74,6 @@ fn meant(request: &HeaderMap, resource: &Resource) -> Meant {
     };
     match (first, last) {
         (None, None) => Meant::Whole,
-        // Backwards, but behind the end of everything: that there is no such byte is as true as that it is no range.
-        (Some(first), Some(last)) if first > last && last >= u64::MAX.into() => Meant::Unsaid,
         (Some(first), Some(last)) if first > last => Meant::Whole,
         _ => Meant::Part((0..length).filter(|at| is_in(*at)).map(|at| whole[at as usize]).collect()),
     }

@@ -30,7 +30,7 @@ pub static SITE: LazyLock<PreparedSite> = LazyLock::new(|| {
 
 /// The public handler over the same site.
 static HANDLER: LazyLock<Box<dyn Fn(Request) -> Response + Send + Sync>> = LazyLock::new(|| {
-    let (site, _) = Site::from_folder(Path::new(FOLDER)).expect("the folder is in the repository, and is a site");
+    let site = Site::from_folder(Path::new(FOLDER)).expect("the folder is in the repository, and is a site");
     let service = router::public(App::new(site, AppOptions::default()));
     Box::new(move |request| {
         let answered = service.clone().call(request).now_or_never();

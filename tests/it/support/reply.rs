@@ -1,18 +1,30 @@
 //! An answer, as a client sees it.
 
-use std::io::Read;
+use std::{fmt, io::Read};
 
 use brotli::Decompressor;
 use flate2::read::GzDecoder;
 
 /// Status, header fields and body. Assertions report the line of the test.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 #[must_use]
 pub struct Reply {
     pub status: u16,
     /// Names in lower case, in the order of sending.
     pub headers: Vec<(String, String)>,
     pub body: Vec<u8>,
+}
+
+impl fmt::Debug for Reply {
+    /// With no more of the body than a failing test needs.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}", self.status)?;
+        for (name, value) in &self.headers {
+            writeln!(f, "{name}: {value}")?;
+        }
+        let body: String = String::from_utf8_lossy(&self.body).chars().take(200).collect();
+        write!(f, "\n{body}")
+    }
 }
 
 impl Reply {
