@@ -2,7 +2,7 @@
 
 use std::{fs, net::TcpListener, process::Output};
 
-use crate::support::{Folder, Upstream, Wire, homebody, run};
+use crate::support::{Folder, Upstream, Wire, homebody, nobody, run};
 
 #[track_caller]
 fn assert_fails(output: &Output, code: i32, parts: &[&str]) {
@@ -78,6 +78,44 @@ fn links_prints_the_table_in_force() {
         String::from_utf8_lossy(&output.stdout),
         "a\thttps://example.com/source\t302\tsource\nb\thttps://example.com/b\t307\tsite\n"
     );
+}
+
+#[test]
+fn links_prints_json_for_programs() {
+    let site = Folder::site().file("_redirects", "b/* /posts/:splat 308 ?\na https://example.com/é");
+    let output = run(&["links", "--json", "--dir", &site.display()]);
+    assert_eq!(output.status.code(), Some(0));
+    let links: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let link = |alias, target, status, passes_query| serde_json::json!({ "alias": alias, "target": target, "status": status, "passes_query": passes_query, "origin": "site" });
+    let expected = [link("a", "https://example.com/é", 302, false), link("b/*", "/posts/:splat", 308, true)];
+    assert_eq!(links, serde_json::json!(expected));
+}
+
+#[test]
+fn an_address_that_never_changes_is_reported() {
+    let id = "0123456789abcdef0123456789abcdef";
+    let pinned = format!("https://gist.github.com/me/{id}/0123456789abcdef0123456789abcdef01234567");
+    // The address leads nowhere from here; the warning needs no answer.
+    let (_bound, nobody) = nobody();
+    let server = homebody(&["serve", "--listen", &nobody.to_string(), "--redirects-url", &pinned]).output().unwrap();
+    assert_eq!(server.status.code(), Some(1), "the port is taken, so it ends");
+    assert!(String::from_utf8_lossy(&server.stdout).contains("the address names one revision"), "{server:?}");
+}
+
+#[test]
+fn what_needs_a_source_is_bad_usage_without_one() {
+    for args in [["--links-cache", "links"], ["--redirects-interval", "10m"]] {
+        assert_fails(&run(&args), 2, &["--redirects-url"]);
+    }
+    assert_fails(
+        &run(&["--redirects-url", "links", "--redirects-interval", "10ms"]),
+        2,
+        &["HOMEBODY_REDIRECTS_INTERVAL"],
+    );
+    let output =
+        homebody(&["--redirects-url", "http://127.0.0.1:1/"]).env("HOMEBODY_GITHUB_TOKEN", "a\nb").output().unwrap();
+    assert_fails(&output, 2, &["HOMEBODY_GITHUB_TOKEN"]);
+    assert!(!String::from_utf8_lossy(&output.stderr).contains("a\nb"), "a secret is not repeated");
 }
 
 #[test]

@@ -17,6 +17,7 @@ mod encoding;
 mod folder;
 mod framing;
 mod headers;
+mod links_cache;
 mod methods;
 mod metrics;
 mod not_found;

@@ -2,14 +2,13 @@
 
 use std::{
     io::{Read, Write},
-    net::{SocketAddr, TcpStream},
+    net::TcpStream,
     os::unix::net::UnixStream,
 };
 
 use rustix::process::Signal;
-use socket2::{Domain, Socket, Type};
 
-use crate::support::{Folder, Server, Upstream, Wire, exchange, homebody, read_reply, run};
+use crate::support::{Folder, Server, Upstream, Wire, exchange, homebody, nobody, read_reply, run};
 
 #[test]
 fn it_serves_the_site_in_the_binary_and_metrics_on_the_second_port() {
@@ -126,17 +125,9 @@ fn links_work_from_a_source_and_go_on_when_it_is_gone() {
     server.get("/").assert_status(200);
 }
 
-/// A port that is bound, so that nobody else gets it, but not listening: connections are refused.
-fn refusing() -> (Socket, SocketAddr) {
-    let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
-    socket.bind(&SocketAddr::from(([127, 0, 0, 1], 0)).into()).unwrap();
-    let address = socket.local_addr().unwrap().as_socket().unwrap();
-    (socket, address)
-}
-
 #[test]
 fn it_starts_and_serves_without_its_source() {
-    let (_bound, nobody) = refusing();
+    let (_bound, nobody) = nobody();
     let server = Server::start(&["--redirects-url", &format!("http://{nobody}/links")]);
     server.get("/").assert_status(200);
     server.get("/gh").assert_status(302);
@@ -184,7 +175,7 @@ fn healthcheck_tells_a_running_server_from_none() {
     let address = server.public().to_string();
     let output = run(&["healthcheck", "--metrics-listen", &address]);
     assert_eq!(output.status.code(), Some(1), "the site is not the admin listener");
-    let (_bound, nobody) = refusing();
+    let (_bound, nobody) = nobody();
     let output = run(&["healthcheck", "--metrics-listen", &nobody.to_string()]);
     assert_eq!(output.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&output.stderr).contains(&nobody.to_string()), "{output:?}");

@@ -182,10 +182,9 @@ impl From<reqwest::Error> for FetchError {
     }
 }
 
-/// The error of TLS, which comes inside one of reading and writing.
+/// The error of TLS, which comes inside errors of reading and writing.
 fn tls_error<'a>(cause: &'a (dyn Error + 'static)) -> Option<&'a rustls::Error> {
-    let inside = cause.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
-    cause.downcast_ref().or_else(|| inside?.downcast_ref())
+    cause.downcast_ref().or_else(|| tls_error(cause.downcast_ref::<io::Error>()?.get_ref()?))
 }
 
 #[cfg(test)]

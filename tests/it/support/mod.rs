@@ -5,6 +5,7 @@ mod folder;
 mod reply;
 mod script;
 mod server;
+mod tls;
 mod upstream;
 
 pub use app::TestApp;
@@ -12,7 +13,8 @@ pub use folder::Folder;
 pub use reply::Reply;
 pub use script::{Answer, Script};
 pub use server::{Server, exchange, homebody, read_reply, run};
-pub use upstream::{Upstream, Wire};
+pub use tls::TlsUpstream;
+pub use upstream::{Upstream, Wire, nobody};
 
 /// The value of a metric in Prometheus' text format, by its name with its labels as they are written there.
 #[track_caller]

@@ -5,10 +5,13 @@ use std::{
     net::{Shutdown, SocketAddr, TcpListener, TcpStream},
     sync::{
         Arc, Mutex,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
+        atomic::{AtomicBool, Ordering},
     },
     thread,
+    time::Duration,
 };
+
+use socket2::{Domain, SockRef, Socket, Type};
 
 /// What it does with a request.
 #[derive(Debug, Clone)]
@@ -19,8 +22,18 @@ pub enum Wire {
     Answer(u16, &'static str, String),
     /// 302 to this address.
     Redirect(String),
+    /// 200 with these bytes.
+    Bytes(Vec<u8>),
+    /// 429, to be asked again after so many seconds.
+    RetryAfter(u64),
+    /// The text under a validator; 304 to who has it.
+    Version(&'static str, String),
     /// Closes without an answer.
     Closes,
+    /// Breaks the connection off.
+    Resets,
+    /// Sends its answer a byte at a time, without end.
+    Drips,
     /// Announces more than it sends.
     Truncates,
     /// Sends without end; stops when the other side does.
@@ -37,7 +50,8 @@ pub struct Upstream {
 
 struct State {
     wire: Mutex<Wire>,
-    requests: AtomicUsize,
+    /// The lines of each request's head.
+    requests: Mutex<Vec<Vec<String>>>,
     stopped: AtomicBool,
     /// Connections that hang, kept so that they do.
     hanging: Mutex<Vec<TcpStream>>,
@@ -49,7 +63,7 @@ impl Upstream {
         let address = listener.local_addr().unwrap();
         let state = Arc::new(State {
             wire: Mutex::new(wire),
-            requests: AtomicUsize::new(0),
+            requests: Mutex::default(),
             stopped: AtomicBool::new(false),
             hanging: Mutex::default(),
         });
@@ -78,7 +92,12 @@ impl Upstream {
 
     /// How many requests came.
     pub fn requests(&self) -> usize {
-        self.state.requests.load(Ordering::SeqCst)
+        self.state.requests.lock().unwrap().len()
+    }
+
+    /// The head of the last request, a line each, as it came.
+    pub fn last_request(&self) -> Vec<String> {
+        self.state.requests.lock().unwrap().last().unwrap().clone()
     }
 }
 
@@ -95,9 +114,9 @@ impl Drop for Upstream {
 
 impl State {
     fn answer(&self, stream: TcpStream) -> std::io::Result<()> {
-        let mut lines = BufReader::new(stream.try_clone()?).lines();
-        while lines.next().transpose()?.is_some_and(|line| !line.is_empty()) {}
-        self.requests.fetch_add(1, Ordering::SeqCst);
+        let lines = BufReader::new(stream.try_clone()?).lines();
+        let head: Vec<String> = lines.map_while(Result::ok).take_while(|line| !line.is_empty()).collect();
+        self.requests.lock().unwrap().push(head.clone());
         let mut stream = stream;
         let wire = self.wire.lock().unwrap().clone();
         match wire {
@@ -106,7 +125,22 @@ impl State {
                 respond(&mut stream, status, &format!("content-type: {content_type}"), &body)
             }
             Wire::Redirect(location) => respond(&mut stream, 302, &format!("location: {location}"), ""),
+            Wire::Bytes(bytes) => respond(&mut stream, 200, "content-type: text/plain", &bytes),
+            Wire::RetryAfter(seconds) => respond(&mut stream, 429, &format!("retry-after: {seconds}"), "slow down"),
+            Wire::Version(version, text) => {
+                let is_known = head.iter().any(|line| line.eq_ignore_ascii_case(&format!("if-none-match: {version}")));
+                let (status, text) = if is_known { (304, "") } else { (200, &*text) };
+                respond(&mut stream, status, &format!("etag: {version}"), text)
+            }
             Wire::Closes => Ok(()),
+            Wire::Resets => SockRef::from(&stream).set_linger(Some(Duration::ZERO)),
+            Wire::Drips => {
+                stream.write_all(b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n")?;
+                loop {
+                    stream.write_all(b"#")?;
+                    thread::sleep(Duration::from_millis(10));
+                }
+            }
             Wire::Truncates => {
                 stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\na https://example.com\n")
             }
@@ -125,10 +159,18 @@ impl State {
     }
 }
 
-fn respond(stream: &mut TcpStream, status: u16, header: &str, body: &str) -> std::io::Result<()> {
+fn respond(stream: &mut TcpStream, status: u16, header: &str, body: impl AsRef<[u8]>) -> std::io::Result<()> {
+    let body = body.as_ref();
     let length = body.len();
-    write!(
-        stream,
-        "HTTP/1.1 {status} As Told\r\n{header}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}"
-    )
+    let head =
+        format!("HTTP/1.1 {status} As Told\r\n{header}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n");
+    stream.write_all(&[head.as_bytes(), body].concat())
+}
+
+/// A port that is bound, so that nobody else gets it, but not listening: connections are refused.
+pub fn nobody() -> (Socket, SocketAddr) {
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+    socket.bind(&SocketAddr::from(([127, 0, 0, 1], 0)).into()).unwrap();
+    let address = socket.local_addr().unwrap().as_socket().unwrap();
+    (socket, address)
 }
