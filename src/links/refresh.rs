@@ -1,146 +1,277 @@
-//! When a miss may cause a refresh.
-//!
-//! Strangers ask for names that do not exist all day long. None of that may become traffic to the source, so:
-//!
-//! - names that cannot be links never cause a refresh ([`may_be_link`]);
-//! - there is at most one refresh at a time, and everybody who misses meanwhile waits for that one;
-//! - refreshes come in a burst of [`TokenBucket::BURST`] at most, and then one a minute;
-//! - nobody waits longer than [`PATIENCE`];
-//! - how long the source says that it does not want to be asked, it is not asked.
+//! A refresh: the source is asked, and what it says is judged and put in force, or everything stays as it is.
 
 use std::{
-    hash::{BuildHasher, RandomState},
+    sync::{Arc, PoisonError, atomic::Ordering},
     time::Duration,
 };
 
-use tokio::time::Instant;
+use axum::http::HeaderValue;
+use tokio::{sync::watch, task, time};
 
-use super::line;
+use super::{
+    Ask, Difference, FetchError, Fetched, LinkTable, Links, Origin, Shared, fetch, table, throttle::TokenBucket,
+};
 
-/// How long a request that missed waits for a refresh.
-pub(super) const PATIENCE: Duration = Duration::from_secs(2);
-
-/// Whether a name that is not in the table may be there after a refresh.
-///
-/// It has to be a possible alias (see [`line::check_alias`]) without the extension of a file: browsers and scanners ask
-/// for `favicon.ico` and `wp-login.php`, people write `gh` and `v1.2`. A link may still be named `cv.pdf`; it then
-/// arrives with the next refresh that another name causes.
-pub(super) fn may_be_link(name: &str) -> bool {
-    line::check_alias(name).is_ok() && !has_file_extension(name)
-}
-
-fn has_file_extension(name: &str) -> bool {
-    const EXTENSIONS: [&str; 60] = [
-        "7z", "action", "asp", "aspx", "atom", "avif", "bak", "bz2", "cfg", "cgi", "conf", "config", "css", "csv",
-        "dll", "do", "eot", "env", "exe", "gif", "gz", "htm", "html", "ico", "inc", "ini", "jar", "jpeg", "jpg", "js",
-        "json", "jsp", "key", "log", "map", "md", "mjs", "mp3", "mp4", "old", "otf", "pdf", "pem", "php", "png", "rar",
-        "rss", "sh", "sql", "svg", "tar", "tgz", "ttf", "txt", "webp", "woff", "woff2", "xml", "yml", "zip",
-    ];
-    let extension = name.rsplit('/').next().and_then(|last| last.rsplit_once('.')).map(|(_, extension)| extension);
-    extension.is_some_and(|extension| EXTENSIONS.iter().any(|known| known.eq_ignore_ascii_case(extension)))
-}
-
-/// An interval that is up to a tenth shorter or longer, at random.
-pub(super) fn jittered(interval: Duration) -> Duration {
-    // A hasher is the one source of chance in the standard library, and good enough not to be in step with others.
-    let chance = RandomState::new().hash_one(()) % 1001;
-    interval.mul_f64(0.9 + f64::from(u32::try_from(chance).unwrap_or(0)) * 0.0002)
-}
-
-/// Lets a burst through, and then one in a while.
+/// Decides whether there may be a refresh.
 #[derive(Debug)]
-pub(super) struct TokenBucket {
-    tokens: u32,
-    /// When the first of the missing tokens began to come back.
-    since: Instant,
+pub(super) struct Gate {
+    bucket: TokenBucket,
+    /// Until then the source does not want to be asked.
+    closed_until: Option<time::Instant>,
+    /// Gets the outcome of the last refresh, and has none while that is under way.
+    running: Option<watch::Receiver<Option<Outcome>>>,
+    /// What the source called the text whose links are in force.
+    validator: Option<HeaderValue>,
 }
 
-impl TokenBucket {
-    /// How many may come at once.
-    pub(super) const BURST: u32 = 4;
-    /// How long a token takes to come back.
-    pub(super) const REFILL: Duration = Duration::from_secs(60);
+/// What a good refresh came to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Refreshed {
+    /// How the table in force differs from the one before.
+    pub difference: Difference,
+    /// Links in force.
+    pub links: usize,
+    /// Lines that are not used.
+    pub rejected: usize,
+}
 
-    pub(super) fn full() -> Self {
-        Self { tokens: Self::BURST, since: Instant::now() }
-    }
+/// Why the owner's refresh did not come about.
+#[derive(Debug, thiserror::Error)]
+pub enum RefreshError {
+    /// There is nothing to ask.
+    #[error("there is no source of links (--redirects-url)")]
+    NoSource,
+    /// The source said how long it does not want to be asked.
+    #[error("the source does not want to be asked for another {} s", .0.as_secs())]
+    NotYet(Duration),
+    /// It was asked, to no avail.
+    #[error("{0}")]
+    Failed(String),
+}
 
-    /// Takes a token, if there is one.
-    pub(super) fn take(&mut self, now: Instant) -> bool {
-        while self.tokens < Self::BURST && now.saturating_duration_since(self.since) >= Self::REFILL {
-            self.tokens += 1;
-            self.since += Self::REFILL;
+/// Who causes a refresh.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Cause {
+    /// The start of the process, or a request for a name that is not known. Both pay from the bucket.
+    Miss,
+    /// The owner, who need not pay.
+    Owner,
+    /// The owner's clock, which need not either.
+    Interval,
+}
+
+/// How a refresh ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RefreshResult {
+    /// A new table is in force.
+    Accepted,
+    /// The source has nothing new.
+    Unchanged,
+    /// The source could not be reached.
+    Unreachable,
+    /// Nobody who is trusted vouches for the source.
+    Tls,
+    /// The source was too slow.
+    TimedOut,
+    /// The source answered with another status than 200.
+    Status,
+    /// The answer was larger than any list of links.
+    TooLarge,
+    /// The answer was a page, or not UTF-8.
+    NotText,
+    /// The answer had not one good line.
+    NoLinks,
+}
+
+impl RefreshResult {
+    /// All results.
+    pub const ALL: [Self; 9] = [
+        Self::Accepted,
+        Self::Unchanged,
+        Self::Unreachable,
+        Self::Tls,
+        Self::TimedOut,
+        Self::Status,
+        Self::TooLarge,
+        Self::NotText,
+        Self::NoLinks,
+    ];
+
+    /// The word for it in logs and metrics.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Accepted => "accepted",
+            Self::Unchanged => "unchanged",
+            Self::Unreachable => "unreachable",
+            Self::Tls => "tls",
+            Self::TimedOut => "timed_out",
+            Self::Status => "status",
+            Self::TooLarge => "too_large",
+            Self::NotText => "not_text",
+            Self::NoLinks => "no_links",
         }
-        if self.tokens == Self::BURST {
-            self.since = now;
-        }
-        let left = self.tokens.checked_sub(1);
-        self.tokens = left.unwrap_or(0);
-        left.is_some()
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
+/// What a refresh came to.
+pub(super) type Outcome = Arc<Result<Refreshed, FetchError>>;
 
-    use super::*;
+/// A text whose links were put in force.
+struct Accepted {
+    number: u64,
+    text: String,
+}
 
-    #[test]
-    fn only_names_that_may_be_links_cause_a_refresh() {
-        for (name, expected, why) in [
-            ("gh", true, "a plain name"),
-            ("talk-2026", true, "a name with a number"),
-            ("v1.2", true, "a dot does not make a file"),
-            ("talks/rust", true, "two parts"),
-            ("café", true, "letters of any script"),
-            ("", false, "the home page"),
-            (".env", false, "hidden files"),
-            ("a/.git", false, "hidden files further down"),
-            ("wp-login.php", false, "scanners' favourite"),
-            ("favicon.ICO", false, "browsers' favourite, in any case"),
-            ("a/b/c/d", false, "deep paths"),
-            ("a//b", false, "an empty part"),
-            ("x'or'1", false, "odd characters"),
-            (&"n".repeat(64), true, "64 bytes"),
-            (&"n".repeat(65), false, "65 bytes"),
-        ] {
-            assert_eq!(may_be_link(name), expected, "{name}: {why}");
+impl Gate {
+    /// Open, with a full bucket.
+    pub(super) fn open() -> Self {
+        Self { bucket: TokenBucket::full(), closed_until: None, running: None, validator: None }
+    }
+
+    /// The refresh under way.
+    pub(super) fn running(&self) -> Option<watch::Receiver<Option<Outcome>>> {
+        // Closed without an outcome is one that broke off.
+        self.running.clone().filter(|running| running.borrow().is_none() && running.has_changed().is_ok())
+    }
+
+    /// Whether the source may be asked now, or how long not.
+    fn may_start(&mut self, cause: Cause, now: time::Instant) -> Result<(), Duration> {
+        if let Some(left) = self.closed_until.and_then(|until| until.checked_duration_since(now))
+            && !left.is_zero()
+        {
+            return Err(left);
+        }
+        if cause == Cause::Miss && !self.bucket.take(now) {
+            return Err(TokenBucket::REFILL);
+        }
+        Ok(())
+    }
+}
+
+impl Links {
+    /// A refresh of its own, after the one that may be under way: what that brings may be older than the owner's wish.
+    pub(super) async fn refresh(&self, cause: Cause) -> Result<Refreshed, RefreshError> {
+        if self.0.options.source.is_none() {
+            return Err(RefreshError::NoSource);
+        }
+        let mut running = loop {
+            let mut under_way = {
+                let mut gate = self.0.gate();
+                match gate.running() {
+                    None => break self.start(&mut gate, cause).map_err(RefreshError::NotYet)?,
+                    Some(running) => running,
+                }
+            };
+            let _ = under_way.wait_for(Option::is_some).await;
+        };
+        let outcome = running.wait_for(Option::is_some).await.ok().and_then(|outcome| outcome.clone());
+        match outcome.as_deref() {
+            Some(Ok(refreshed)) => Ok(*refreshed),
+            Some(Err(error)) => Err(RefreshError::Failed(error.to_string())),
+            None => Err(RefreshError::Failed("the refresh broke off".to_owned())),
         }
     }
 
-    #[test]
-    fn an_interval_differs_by_a_tenth_at_most_and_not_always_by_the_same() {
-        let intervals: Vec<Duration> = (0..100).map(|_| jittered(Duration::from_secs(100))).collect();
-        assert!(intervals.iter().all(|each| (90.0..=110.0).contains(&each.as_secs_f64())), "{intervals:?}");
-        assert!(intervals.iter().any(|each| *each != intervals[0]));
-    }
-
-    #[test]
-    fn a_burst_is_followed_by_one_a_minute() {
-        let start = Instant::now();
-        let mut bucket = TokenBucket { tokens: TokenBucket::BURST, since: start };
-        let at = |seconds| start + Duration::from_secs(seconds);
-        assert_eq!([(); 5].map(|()| bucket.take(at(0))), [true, true, true, true, false]);
-        assert_eq!([59, 60, 61, 119, 120].map(|second| bucket.take(at(second))), [false, true, false, false, true]);
-        assert_eq!(
-            [(); 5].map(|()| bucket.take(at(100_000))),
-            [true, true, true, true, false],
-            "never more than a burst"
-        );
-    }
-
-    proptest! {
-        #[test]
-        fn no_pattern_of_requests_gets_more_than_its_share(gaps in proptest::collection::vec(0_u64..200, 1..200)) {
-            let start = Instant::now();
-            let mut bucket = TokenBucket { tokens: TokenBucket::BURST, since: start };
-            let (mut now, mut taken) = (start, 0);
-            for gap in gaps {
-                now += Duration::from_secs(gap);
-                taken += u64::from(bucket.take(now));
+    /// Begins a refresh, or says how long there is none.
+    ///
+    /// It is a task of its own: the request that caused it may go away without taking it from others.
+    pub(super) fn start(&self, gate: &mut Gate, cause: Cause) -> Result<watch::Receiver<Option<Outcome>>, Duration> {
+        gate.may_start(cause, time::Instant::now())?;
+        let (ended, running) = watch::channel(None);
+        gate.running = Some(running.clone());
+        let shared = Arc::clone(&self.0);
+        tokio::spawn(async move {
+            let (outcome, text) = shared.refresh(cause).await;
+            // Whoever waits goes on now, and need not wait for the disk.
+            let _ = ended.send(Some(Arc::new(outcome)));
+            if let Some(text) = text {
+                shared.keep(text).await;
             }
-            prop_assert!(taken <= u64::from(TokenBucket::BURST) + (now - start).as_secs() / TokenBucket::REFILL.as_secs());
+        });
+        Ok(running)
+    }
+}
+
+impl Shared {
+    /// Fetches the source's table and puts it in force, or leaves everything as it is. Gives the text, too, if its links
+    /// are others than before.
+    async fn refresh(self: &Arc<Self>, cause: Cause) -> (Result<Refreshed, FetchError>, Option<Accepted>) {
+        let mut result = RefreshResult::Accepted;
+        let refreshed = match self.fetch(cause).await {
+            Ok(Fetched { text: None, .. }) => {
+                result = RefreshResult::Unchanged;
+                let table = self.table.load();
+                let (links, rejected) = (table.len(), table.rejected().len());
+                Ok((Refreshed { difference: Difference::default(), links, rejected }, None))
+            }
+            Ok(Fetched { text: Some(text), validator, .. }) => self.accept(text, validator).await,
+            Err(error) => Err(error),
+        };
+        if let Err(error) = &refreshed {
+            result = error.result();
+            tracing::warn!(result = result.as_str(), "short links not refreshed, the last good ones stay: {error}");
         }
+        self.results[result as usize].fetch_add(1, Ordering::Relaxed);
+        match refreshed {
+            Ok((refreshed, text)) => (Ok(refreshed), text),
+            Err(error) => (Err(error), None),
+        }
+    }
+
+    /// Asks the source, and notes how long it does not want to be asked again.
+    async fn fetch(&self, cause: Cause) -> Result<Fetched, FetchError> {
+        let source = self.options.source.as_ref().expect("refreshes begin only where there is a source");
+        let ask = Ask { validator: self.gate().validator.clone(), newest: cause != Cause::Interval };
+        let fetched = fetch(&**source, ask, self.options.fetch_timeout).await;
+        let wait = match &fetched {
+            Ok(Fetched { wait, .. }) | Err(FetchError::Status { wait, .. }) => *wait,
+            Err(_) => None,
+        };
+        if let Some(wait) = wait {
+            tracing::info!(seconds = wait.as_secs(), "the source of short links wants to be left alone for a while");
+            self.gate().closed_until = Some(time::Instant::now() + wait);
+        }
+        fetched
+    }
+
+    /// Judges a fetched text, and puts its links in force over the floor. Gives the text back if they are others than
+    /// before.
+    async fn accept(
+        self: &Arc<Self>,
+        text: String,
+        validator: Option<HeaderValue>,
+    ) -> Result<(Refreshed, Option<Accepted>), FetchError> {
+        let shared = Arc::clone(self);
+        // Reading a long list takes longer than pages may wait.
+        let accepted = task::spawn_blocking(move || {
+            let fetched = LinkTable::parse(&text, Origin::Source, shared.options.default_status);
+            if fetched.is_empty() && !table::says_empty(&text) {
+                return Err(FetchError::NoLinks { rejected: fetched.rejected().len() });
+            }
+            let refreshed = shared.put_in_force(fetched);
+            let is_other = refreshed.difference != Difference::default();
+            let number = shared.accepted.fetch_add(1, Ordering::Relaxed) + 1;
+            Ok((refreshed, is_other.then_some(Accepted { number, text })))
+        });
+        let accepted = accepted.await.unwrap_or_else(|error| Err(FetchError::Unreachable(error.to_string())))?;
+        self.gate().validator = validator;
+        Ok(accepted)
+    }
+
+    /// Writes a text into the cache, if there is one and nothing newer is in it.
+    async fn keep(self: Arc<Self>, Accepted { number, text }: Accepted) {
+        let kept = task::spawn_blocking(move || {
+            let Some(cache) = &self.options.cache else { return };
+            let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
+            if *written < number {
+                *written = number;
+                if let Err(error) = cache.write(&text) {
+                    let file = cache.path().display();
+                    tracing::warn!(%file, "short links not written to {file}: {error}");
+                }
+            }
+        });
+        // It fails only while the process ends.
+        let _ = kept.await;
     }
 }

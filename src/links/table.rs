@@ -172,11 +172,13 @@ impl LinkTable {
     }
 
     /// This table, with those of `upper` in place of its own links of the same alias.
-    pub(super) fn overlaid_with(mut self, upper: &Self) -> Self {
-        for link in upper.links() {
-            self.insert(Arc::clone(link));
+    pub(super) fn overlaid_with(mut self, upper: Self) -> Self {
+        // The one that was written last stays the last.
+        let named = upper.links.into_values().flat_map(|Named { link, others }| others.into_iter().chain([link]));
+        for link in named.chain(upper.wildcards.into_values()) {
+            self.insert(link);
         }
-        self.rejected.extend_from_slice(&upper.rejected);
+        self.rejected.extend(upper.rejected);
         self
     }
 
@@ -211,8 +213,14 @@ fn folded(name: &str) -> Cow<'_, str> {
     if name.bytes().any(|byte| byte.is_ascii_uppercase()) { name.to_ascii_lowercase().into() } else { name.into() }
 }
 
+/// The alias that a decoded path may mean, besides wildcards.
+pub(super) fn meant(path: &str) -> &str {
+    let name = alias_of(path);
+    name.strip_suffix('+').unwrap_or(without_pasted(name))
+}
+
 /// The name without the punctuation that comes along when an address is copied out of a sentence.
-pub(super) fn without_pasted(name: &str) -> &str {
+fn without_pasted(name: &str) -> &str {
     name.trim_end_matches(['.', ',', ';', ')', ']', '}'])
 }
 
@@ -310,7 +318,7 @@ mod tests {
     fn the_upper_table_is_laid_over_the_lower_one() {
         let upper = parse("a https://upper.example/a\nd/x/* https://upper.example/d");
         let lower = "a https://lower.example/a\nb https://lower.example/b\nd/* https://lower.example/d";
-        let table = LinkTable::parse(lower, Origin::Site, StatusCode::FOUND).overlaid_with(&upper);
+        let table = LinkTable::parse(lower, Origin::Site, StatusCode::FOUND).overlaid_with(upper);
         assert_eq!(table.len(), 4);
         assert_eq!(found(&table, "/a").as_deref(), Some("https://upper.example/a"));
         assert_eq!(found(&table, "/b").as_deref(), Some("https://lower.example/b"));
