@@ -234,8 +234,8 @@ impl Shared {
     fn put_in_force(&self, upper: LinkTable) -> Refreshed {
         let floor = LinkTable::parse(&self.options.floor, Origin::Site, self.options.default_status);
         let before = self.table.load();
-        let table = floor.overlaid_with(upper).with_hits_of(&before);
-        let difference = table.difference(&before);
+        let mut table = upper.laid_over(floor);
+        let difference = table.succeed(&before);
         let refreshed = Refreshed { difference, links: table.len(), rejected: table.rejected().len() };
         for Rejected { origin, line, reason, .. } in table.rejected().iter().take(MOST_LOGGED) {
             tracing::warn!(%origin, line, "line {line} of the {origin}'s short links is not used: {reason}");

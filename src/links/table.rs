@@ -7,7 +7,11 @@
 //! 3. a wildcard, `docs/*` for all below `docs` and `docs` itself; of several, the one that was written first;
 //! 4. the alias without punctuation that was pasted along with it: `.` `,` `;` `)` `]` `}`.
 
-use std::{borrow::Cow, collections::HashMap, sync::Arc};
+use std::{
+    borrow::Cow,
+    collections::{HashMap, hash_map::Entry},
+    sync::Arc,
+};
 
 use axum::http::StatusCode;
 
@@ -71,7 +75,9 @@ impl LinkTable {
     /// assert_eq!(table.rejected()[0].line, 2);
     /// ```
     pub fn parse(text: &str, origin: Origin, default_status: StatusCode) -> Self {
-        let mut table = Self::default();
+        // Growing by doubling would hash every alias twice. A link takes more bytes than this, whatever the lines are.
+        let most = text.lines().count().min(text.len() / "a http://b\n".len());
+        let mut table = Self { links: HashMap::with_capacity(most), ..Self::default() };
         for (text, number) in text.strip_prefix('\u{feff}').unwrap_or(text).lines().zip(1..) {
             match line::parse(text, number, origin, default_status) {
                 Ok(None) => {}
@@ -171,40 +177,57 @@ impl LinkTable {
         &self.rejected
     }
 
-    /// This table, with those of `upper` in place of its own links of the same alias.
-    pub(super) fn overlaid_with(mut self, upper: Self) -> Self {
-        // The one that was written last stays the last.
-        let named = upper.links.into_values().flat_map(|Named { link, others }| others.into_iter().chain([link]));
-        for link in named.chain(upper.wildcards.into_values()) {
-            self.insert(link);
+    /// This table, with those of `floor` whose aliases it does not have.
+    pub(super) fn laid_over(mut self, floor: Self) -> Self {
+        let named = floor.links.into_values().flat_map(|Named { link, others }| others.into_iter().chain([link]));
+        for link in named {
+            match self.links.entry(folded(link.alias()).into()) {
+                Entry::Vacant(place) => drop(place.insert(Named { link, others: Vec::new() })),
+                Entry::Occupied(place) => {
+                    let Named { link: own, others } = place.into_mut();
+                    if others.iter().chain([&*own]).any(|own| own.alias() == link.alias()) {
+                        continue;
+                    }
+                    others.push(link);
+                }
+            }
+            self.len += 1;
         }
-        self.rejected.extend(upper.rejected);
-        self
-    }
-
-    /// This table, counting on where `previous` stood.
-    pub(super) fn with_hits_of(mut self, previous: &Self) -> Self {
-        let named = self.links.values_mut().flat_map(|named| std::iter::once(&mut named.link).chain(&mut named.others));
-        for link in named.chain(self.wildcards.values_mut()) {
-            if let Some(before) = previous.get(link.alias()) {
-                Arc::make_mut(link).hits = Arc::clone(&before.hits);
+        for (prefix, link) in floor.wildcards {
+            if let Entry::Vacant(place) = self.wildcards.entry(prefix) {
+                place.insert(link);
+                self.len += 1;
             }
         }
+        self.rejected.extend(floor.rejected);
         self
     }
 
-    /// How this table differs from the one before it.
-    pub(super) fn difference(&self, previous: &Self) -> Difference {
+    /// How this table differs from the one before it, on whose hits it counts on from here.
+    pub(super) fn succeed(&mut self, previous: &Self) -> Difference {
         let mut difference = Difference::default();
-        for link in self.links() {
-            match previous.get(link.alias()) {
-                None => difference.added += 1,
-                Some(before) => difference.changed += usize::from(!link.leads_as(&before)),
+        for before in previous.links() {
+            match self.get_mut(before.alias()) {
+                None => difference.removed += 1,
+                Some(link) => {
+                    difference.changed += usize::from(!link.leads_as(before));
+                    Arc::make_mut(link).hits = Arc::clone(&before.hits);
+                }
             }
         }
-        let kept = self.len - difference.added;
-        difference.removed = previous.len - kept;
+        difference.added = self.len - (previous.len - difference.removed);
         difference
+    }
+
+    fn get_mut(&mut self, alias: &str) -> Option<&mut Arc<Link>> {
+        let link = match alias.strip_suffix("/*") {
+            Some(prefix) => self.wildcards.get_mut(&*folded(prefix))?,
+            None => {
+                let Named { link, others } = self.links.get_mut(&*folded(alias))?;
+                others.iter_mut().chain([link]).find(|link| link.alias() == alias)?
+            }
+        };
+        Some(link).filter(|link| link.alias() == alias)
     }
 }
 
@@ -316,10 +339,12 @@ mod tests {
 
     #[test]
     fn the_upper_table_is_laid_over_the_lower_one() {
-        let upper = parse("a https://upper.example/a\nd/x/* https://upper.example/d");
-        let lower = "a https://lower.example/a\nb https://lower.example/b\nd/* https://lower.example/d";
-        let table = LinkTable::parse(lower, Origin::Site, StatusCode::FOUND).overlaid_with(upper);
-        assert_eq!(table.len(), 4);
+        let upper = parse("a https://upper.example/a\nd/x/* https://upper.example/d\nC https://upper.example/c\nbad");
+        let lower = "a https://lower.example/a\nb https://lower.example/b\nd/* https://lower.example/d\n\
+             c https://lower.example/c\nD/X/* https://lower.example/x\nbad";
+        let table = upper.laid_over(LinkTable::parse(lower, Origin::Site, StatusCode::FOUND));
+        assert_eq!((table.len(), table.links().count(), table.rejected().len()), (6, 6, 2));
+        assert_eq!(found(&table, "/c").as_deref(), Some("https://lower.example/c"), "its own letters");
         assert_eq!(found(&table, "/a").as_deref(), Some("https://upper.example/a"));
         assert_eq!(found(&table, "/b").as_deref(), Some("https://lower.example/b"));
         assert_eq!(found(&table, "/d/x/y").as_deref(), Some("https://upper.example/d"), "its wildcards come first");
@@ -332,9 +357,16 @@ mod tests {
         let after = parse(
             "same https://e.example\nled https://f.example\nstatus https://e.example 308\nnew/* https://e.example",
         );
-        assert_eq!(after.difference(&before), Difference { added: 1, changed: 2, removed: 1 });
-        assert_eq!(after.difference(&after), Difference::default());
-        assert_eq!(LinkTable::default().difference(&before), Difference { removed: 4, ..Difference::default() });
+        before.get("led").expect("a link").count_hit();
+        let mut after = after;
+        assert_eq!(after.succeed(&before), Difference { added: 1, changed: 2, removed: 1 });
+        assert_eq!(after.get("led").map(|link| link.hits()), Some(1), "hits go on");
+        let mut empty = LinkTable::default();
+        assert_eq!(empty.succeed(&before), Difference { removed: 4, ..Difference::default() });
+        let mut same = parse(
+            "new/* https://e.example\nstatus https://e.example 308\nled https://f.example\nsame https://e.example",
+        );
+        assert_eq!(same.succeed(&after), Difference::default(), "the order of lines does not matter");
     }
 
     #[test]
