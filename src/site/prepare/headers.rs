@@ -232,7 +232,9 @@ impl HeaderRules {
                         return Err(HeaderRuleError { line: *line, reason });
                     }
                     let first = changes.get(name).and_then(Option::as_deref).unwrap_or_default();
-                    value = format!("{first}, {value}");
+                    // A placeholder may have met nothing, and nothing is no element of a list.
+                    let joint = if first.is_empty() || value.is_empty() { "" } else { ", " };
+                    value = [first, joint, &value].concat();
                 }
                 changes.insert(name.clone(), Some(value));
             }
@@ -451,6 +453,13 @@ mod tests {
             ("/a\n X-A: :splat data: :", "/a", "x-a: :splat data: :"),
         ] {
             assert_eq!(changes(text, path), [expected], "{text}");
+        }
+    }
+
+    #[test]
+    fn what_met_nothing_adds_nothing_to_a_list() {
+        for text in ["/*\n X-A: :splat\n X-A: b", "/*\n X-A: b\n X-A: :splat"] {
+            assert_eq!(changes(text, "/"), ["x-a: b"], "{text}");
         }
     }
 
