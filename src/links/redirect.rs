@@ -1,6 +1,6 @@
 //! The answers that a short link gives: its redirect, and the page that only shows it.
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use axum::{
     body::Body,
@@ -123,11 +123,16 @@ fn response(status: StatusCode, headers: HeaderMap, body: String) -> Response {
 }
 
 /// Text as it stands in HTML, in quotes too. What is not UTF-8 is replaced.
-fn escaped(text: &[u8]) -> String {
+fn escaped(text: &[u8]) -> Cow<'_, str> {
+    const SPECIAL: [char; 5] = ['&', '<', '>', '"', '\''];
     let text = String::from_utf8_lossy(text);
+    // Most addresses have none of them.
+    if !text.contains(SPECIAL) {
+        return text;
+    }
     let mut escaped = String::with_capacity(text.len() + 16);
-    for piece in text.split_inclusive(['&', '<', '>', '"', '\'']) {
-        let (plain, last) = piece.split_at(piece.len() - usize::from(piece.ends_with(['&', '<', '>', '"', '\''])));
+    for piece in text.split_inclusive(SPECIAL) {
+        let (plain, last) = piece.split_at(piece.len() - usize::from(piece.ends_with(SPECIAL)));
         escaped.push_str(plain);
         escaped.push_str(match last {
             "&" => "&amp;",
@@ -138,7 +143,7 @@ fn escaped(text: &[u8]) -> String {
             _ => "",
         });
     }
-    escaped
+    escaped.into()
 }
 
 #[cfg(test)]
