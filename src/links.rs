@@ -174,6 +174,12 @@ impl Links {
         if found.is_some() || !throttle::may_be_link(table::meant(path)) {
             return found;
         }
+        // In a box, since this future is part of that of every request, pages included, and is moved along with it.
+        Box::pin(self.ask_and_find(path)).await
+    }
+
+    /// Waits for a refresh, if there is one, and looks once more.
+    async fn ask_and_find(&self, path: &str) -> Option<Found> {
         let mut running = self.join_or_start()?;
         let _place = Waiting::take(&self.0.waiting)?;
         let _ = time::timeout(throttle::PATIENCE, running.wait_for(Option::is_some)).await;
