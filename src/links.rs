@@ -25,7 +25,7 @@ use std::{
 };
 
 use arc_swap::ArcSwap;
-use axum::http::{HeaderValue, StatusCode};
+use axum::http::{HeaderMap, StatusCode};
 use tokio::{sync::watch, time};
 
 pub use cache::{CacheError, LinksCache};
@@ -94,8 +94,8 @@ pub struct Links(Arc<Shared>);
 
 struct Shared {
     options: LinkOptions,
-    /// The value of Cache-Control of every link.
-    caching: HeaderValue,
+    /// What every answer of a link has.
+    fields: HeaderMap,
     /// The table in force: readers never wait, a refresh puts a whole new one in place.
     table: ArcSwap<LinkTable>,
     /// Decides whether there may be a refresh. Held for moments, and only by misses and refreshes.
@@ -113,10 +113,10 @@ struct Shared {
 impl Links {
     /// The links of the floor, and over them those of the cache. The source is not asked yet.
     pub fn new(options: LinkOptions) -> Self {
-        let caching = format!("public, max-age={}", options.max_age.as_secs());
+        let fields = redirect::fields(options.max_age);
         let links = Self(Arc::new(Shared {
             options,
-            caching: caching.try_into().expect("a number is visible ASCII"),
+            fields,
             table: ArcSwap::default(),
             gate: Mutex::new(Gate::open()),
             waiting: AtomicUsize::new(0),
@@ -233,7 +233,7 @@ impl Shared {
             Match::Below(link, splat) => (link, Purpose::Follow { splat: Some(splat.into()) }),
             Match::Preview(link) => (link, Purpose::Preview),
         };
-        Some(Found { link: Arc::clone(link), purpose, caching: self.caching.clone() })
+        Some(Found { link: Arc::clone(link), purpose, fields: self.fields.clone() })
     }
 
     /// Puts the floor in force, with these links over it.

@@ -1,6 +1,6 @@
 //! The answers that a short link gives: its redirect, and the page that only shows it.
 
-use std::{borrow::Cow, sync::Arc};
+use std::{borrow::Cow, sync::Arc, time::Duration};
 
 use axum::{
     body::Body,
@@ -12,20 +12,13 @@ use serde_json::json;
 use super::link::Link;
 use crate::outcome::Outcome;
 
-const NO_SNIFFING: HeaderValue = HeaderValue::from_static("nosniff");
-const REFERRER_POLICY: HeaderValue = HeaderValue::from_static("strict-origin-when-cross-origin");
-/// The address that is worth finding is the one behind a link.
-const NOT_INDEXED: (HeaderName, HeaderValue) =
-    (HeaderName::from_static("x-robots-tag"), HeaderValue::from_static("noindex"));
-const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
-
 /// A link that a request has found, and what becomes of it.
 #[derive(Debug)]
 pub struct Found {
     pub(super) link: Arc<Link>,
     pub(super) purpose: Purpose,
-    /// The value of Cache-Control.
-    pub(super) caching: HeaderValue,
+    /// The fields that every answer of a link has.
+    pub(super) fields: HeaderMap,
 }
 
 /// What a request wants of a link.
@@ -37,6 +30,19 @@ pub(super) enum Purpose {
     Preview,
 }
 
+/// The fields that every answer of a link has, with room for the others.
+pub(super) fn fields(max_age: Duration) -> HeaderMap {
+    let caching = format!("public, max-age={}", max_age.as_secs());
+    let mut fields = HeaderMap::with_capacity(8);
+    fields.insert(header::CACHE_CONTROL, caching.try_into().expect("a number is visible ASCII"));
+    fields.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
+    // The address that is worth finding is the one behind a link.
+    fields.insert(HeaderName::from_static("x-robots-tag"), HeaderValue::from_static("noindex"));
+    fields.insert(header::REFERRER_POLICY, HeaderValue::from_static("strict-origin-when-cross-origin"));
+    fields.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    fields
+}
+
 impl Found {
     /// The link.
     pub fn link(&self) -> &Link {
@@ -44,66 +50,45 @@ impl Found {
     }
 
     /// Answers GET or HEAD. A link that is followed is counted.
-    pub fn respond(&self, request: &Parts) -> (Outcome, Response) {
-        match &self.purpose {
-            Purpose::Follow { splat } => (Outcome::ShortLink, self.follow(splat.as_deref(), request)),
-            Purpose::Preview => (Outcome::LinkPreview, self.preview(request)),
+    pub fn respond(self, request: &Parts) -> (Outcome, Response) {
+        let Self { link, purpose, fields } = self;
+        match purpose {
+            Purpose::Follow { splat } => (Outcome::ShortLink, follow(&link, splat.as_deref(), request, fields)),
+            Purpose::Preview => (Outcome::LinkPreview, preview(&link, request, fields)),
         }
     }
+}
 
-    fn follow(&self, splat: Option<&str>, request: &Parts) -> Response {
-        self.link.count_hit();
-        let query = request.uri.query().filter(|_| self.link.passes_query);
-        let location = self.link.target.location(splat, query);
-        // For who does not follow redirects by himself (RFC 9110, section 15.4).
-        let address = escaped(location.as_bytes());
-        let page =
-            ["<!doctype html>\n<title>Redirect</title>\n<a href=\"", &address, "\">", &address, "</a>\n"].concat();
-        let headers = HeaderMap::from_iter([
-            (header::LOCATION, location),
-            (header::CACHE_CONTROL, self.caching.clone()),
-            (header::CONTENT_TYPE, HTML),
-            (header::CONTENT_LENGTH, HeaderValue::from(page.len())),
-            NOT_INDEXED,
-            (header::REFERRER_POLICY, REFERRER_POLICY),
-            (header::X_CONTENT_TYPE_OPTIONS, NO_SNIFFING),
-        ]);
-        response(self.link.status, headers, page)
-    }
+fn follow(link: &Link, splat: Option<&str>, request: &Parts, mut fields: HeaderMap) -> Response {
+    link.count_hit();
+    let query = if link.passes_query { request.uri.query() } else { None };
+    let location = link.target.location(splat, query);
+    // For who does not follow redirects by himself (RFC 9110, section 15.4).
+    let address = escaped(location.as_bytes());
+    let page = ["<!doctype html>\n<title>Redirect</title>\n<a href=\"", &address, "\">", &address, "</a>\n"].concat();
+    fields.insert(header::LOCATION, location);
+    response(link.status, fields, page)
+}
 
-    /// A page that says where the link leads, or the same as JSON for who asks for that.
-    fn preview(&self, request: &Parts) -> Response {
-        let Link { alias, status, .. } = &*self.link;
-        let target = self.link.target();
-        let (content_type, body) = if wants_json(&request.headers) {
-            let shown = json!({ "alias": alias, "target": target, "status": status.as_u16() });
-            (HeaderValue::from_static("application/json"), format!("{shown}\n"))
-        } else {
-            let (alias, target) = (escaped(alias.as_bytes()), escaped(target.as_bytes()));
-            let page = format!(
-                "<!doctype html>\n<html lang=\"en\">\n<meta name=\"viewport\" content=\"width=device-width\">\n\
-                 <meta name=\"color-scheme\" content=\"light dark\">\n<title>{alias}</title>\n\
-                 <p>The short link <b>{alias}</b> leads to</p>\n<p><a href=\"{target}\">{target}</a></p>\n</html>\n"
-            );
-            (HTML, page)
-        };
-        let headers = HeaderMap::from_iter([
-            (header::CACHE_CONTROL, self.caching.clone()),
-            (header::CONTENT_TYPE, content_type),
-            (header::CONTENT_LENGTH, HeaderValue::from(body.len())),
-            (header::VARY, HeaderValue::from_static("accept")),
-            NOT_INDEXED,
-            (header::REFERRER_POLICY, REFERRER_POLICY),
-            (header::X_CONTENT_TYPE_OPTIONS, NO_SNIFFING),
-            (
-                header::CONTENT_SECURITY_POLICY,
-                HeaderValue::from_static(
-                    "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-                ),
-            ),
-        ]);
-        response(StatusCode::OK, headers, body)
-    }
+/// A page that says where the link leads, or the same as JSON for who asks for that.
+fn preview(link: &Link, request: &Parts, mut fields: HeaderMap) -> Response {
+    let Link { alias, status, .. } = link;
+    let target = link.target();
+    fields.insert(header::VARY, HeaderValue::from_static("accept"));
+    let nothing = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+    fields.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(nothing));
+    let body = if wants_json(&request.headers) {
+        fields.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        format!("{}\n", json!({ "alias": alias, "target": target, "status": status.as_u16() }))
+    } else {
+        let (alias, target) = (escaped(alias.as_bytes()), escaped(target.as_bytes()));
+        format!(
+            "<!doctype html>\n<html lang=\"en\">\n<meta name=\"viewport\" content=\"width=device-width\">\n\
+             <meta name=\"color-scheme\" content=\"light dark\">\n<title>{alias}</title>\n\
+             <p>The short link <b>{alias}</b> leads to</p>\n<p><a href=\"{target}\">{target}</a></p>\n</html>\n"
+        )
+    };
+    response(StatusCode::OK, fields, body)
 }
 
 /// Whether JSON is asked for in so many words, and before HTML (RFC 9110, section 12.5.1). Weights are not compared: what
@@ -115,7 +100,8 @@ fn wants_json(request: &HeaderMap) -> bool {
     types.find(|range| ["application/json", "text/html"].contains(range)) == Some("application/json")
 }
 
-fn response(status: StatusCode, headers: HeaderMap, body: String) -> Response {
+fn response(status: StatusCode, mut headers: HeaderMap, body: String) -> Response {
+    headers.insert(header::CONTENT_LENGTH, HeaderValue::from(body.len()));
     let mut response = Response::new(Body::from(body));
     *response.status_mut() = status;
     *response.headers_mut() = headers;
@@ -127,7 +113,7 @@ fn escaped(text: &[u8]) -> Cow<'_, str> {
     const SPECIAL: [char; 5] = ['&', '<', '>', '"', '\''];
     let text = String::from_utf8_lossy(text);
     // Most addresses have none of them.
-    if !text.contains(SPECIAL) {
+    if !text.bytes().any(|byte| matches!(byte, b'&' | b'<' | b'>' | b'"' | b'\'')) {
         return text;
     }
     let mut escaped = String::with_capacity(text.len() + 16);
