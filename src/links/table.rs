@@ -118,7 +118,10 @@ impl LinkTable {
     pub(super) fn find<'a>(&'a self, path: &'a str) -> Option<Match<'a>> {
         let name = alias_of(path);
         let preview = || name.strip_suffix('+').and_then(|name| self.named(name)).map(Match::Preview);
-        let pasted = || self.named(without_pasted(name)).map(Match::Exact);
+        let pasted = || {
+            let name = Some(without_pasted(name)).filter(|trimmed| trimmed.len() < name.len())?;
+            self.named(name).map(Match::Exact)
+        };
         self.named(name).map(Match::Exact).or_else(preview).or_else(|| self.below(path)).or_else(pasted)
     }
 
