@@ -119,6 +119,11 @@ impl Server {
         prlimit(Some(Pid::from_child(&self.child)), Resource::Nofile, limit).unwrap();
     }
 
+    /// How many file descriptors it has.
+    pub fn open_files(&self) -> usize {
+        std::fs::read_dir(format!("/proc/{}/fd", self.child.id())).unwrap().count()
+    }
+
     /// Waits until it has ended, and says with which exit code.
     #[track_caller]
     pub fn wait(&mut self) -> Option<i32> {
